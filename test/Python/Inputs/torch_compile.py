@@ -249,6 +249,7 @@ class Use(unittest.TestCase):
             places = {"RMSNORM_CACHE": f"{folder}/ours", "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor", "NORM_COMPILE": str(compiler)}
             self.assertEqual(self.run_script(**places, FAILS="1"), "True [0]")
             self.assertEqual(self.run_script(**places), "True [1]")
+            self.run_script(**places)  # under another name in Inductor's cache
             self.assertEqual(self.run_script(**places, FAILS="1"), "True []")
 
     @unittest.skipUnless(importlib.util.find_spec("transformers"), "needs transformers")

@@ -92,12 +92,12 @@ class Pass:
     def uuid(self):
         """What code that Inductor keeps depends on."""
         try:
-            compiler = kernels.identify_compiler()
+            compiler, failures = kernels.identify_compiler(), kernels.list_failures()
         except OSError:
-            compiler = ""
+            compiler = failures = ""
         sources = "".join(path.read_text() for path in sorted(pathlib.Path(__file__).parent.glob("*.py")))
         # And on where the kernels that it names are.
-        facts = (self.roundings, self.row_wise, self.target, compiler, sources, str(kernels.find_cache()))
+        facts = (self.roundings, self.row_wise, self.target, compiler, failures, sources, str(kernels.find_cache()))
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def __call__(self, graph):

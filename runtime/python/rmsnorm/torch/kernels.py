@@ -131,6 +131,7 @@ def compile_region(text, options, target):
 
 # Of keys: the entries that ran, as what is called with a stream and tensors.
 _entries, _calls = {}, {}
+_TEMPORARY = "only-"  # begins keys that no file has
 _SIMULATED = "sim-"  # begins the keys of programs for a simulator, which runs on host memory
 
 
@@ -150,8 +151,23 @@ def get_entry(key):
 
 def require(key):
     """For code that Inductor has kept, when it is loaded: an OSError makes Inductor compile the graph again, and the pass run."""
-    if key not in _calls:
-        get_entry(key)
+    if key in _calls:
+        return
+    if key.startswith(_TEMPORARY):
+        # Inductor keeps that code beside what it compiles now and may find it first: another name for all from now on.
+        find_cache().mkdir(parents=True, exist_ok=True)
+        with open(_find_failures(), "a") as file:
+            file.write(key + "\n")
+    get_entry(key)
+
+
+def _find_failures():
+    return find_cache() / "failures"
+
+
+def list_failures():
+    """The keys of other processes that code was found with. What Inductor keeps depends on them."""
+    return _find_failures().read_text() if _find_failures().exists() else ""
 
 
 def launch_into(inputs, results, key):
@@ -175,7 +191,7 @@ def _fake(inputs, key):
 
 def make_temporary():
     """A key that only this process has: see `require`."""
-    key = f"only-{uuid.uuid4().hex}"
+    key = f"{_TEMPORARY}{uuid.uuid4().hex}"
     _calls[key] = lambda *_: None
     return key
 
