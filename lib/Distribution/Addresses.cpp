@@ -25,11 +25,17 @@ void Addresses::emit(Block &block) {
   llvm::SmallDenseMap<Value, Operation *> accesses;
   bool accumulates = false;
   block.walk([&](Operation *op) {
-    auto load = dyn_cast<TileLoadOp>(op);
-    if (load && !load.getIndex())
-      accesses[load.getBase()] = load;
-    else if (auto store = dyn_cast<TileStoreOp>(op))
-      accesses[store.getBase()] = store;
+    if (auto load = dyn_cast<TileLoadOp>(op)) {
+      if (load.getIndices().empty())
+        accesses[load.getBase()] = load;
+      else
+        emitColumns(load.getAccess());
+    } else if (auto store = dyn_cast<TileStoreOp>(op)) {
+      if (store.getIndices().empty())
+        accesses[store.getBase()] = store;
+      else
+        emitColumns(store.getAccess());
+    }
     accumulates |= isa<AccumulateOp>(op);
   });
   for (Value buffer : kernel.rows.getBufferArguments()) {
@@ -43,34 +49,38 @@ void Addresses::emit(Block &block) {
     emitLive();
 }
 
-/// `elements` plus the constants of `access`.
-Value Addresses::emitOffsets(Value buffer, const AccessMap &access,
-                             Value elements) {
+template <typename OpTy>
+void Addresses::emitIndexed(
+    OpTy op, VectorType vector,
+    function_ref<Value(Value indices, int64_t u)> getIndex) {
   ImplicitLocOpBuilder &builder = kernel.builder;
-  for (auto [place, index] : llvm::enumerate(access.getIndices()))
-    if (index.offset != 0)
-      elements = arith::AddIOp::create(
-          builder, elements,
-          arith::MulIOp::create(builder, kernel.getConstant(index.offset),
-                                kernel.getStride(buffer, place)));
-  return elements;
+  Value buffer = op.getBase();
+  const AccessMap access = op.getAccess();
+  if (isa<TileStoreOp>(op))
+    emitLive();
+  SmallVector<Value> rows;
+  for (int64_t u = 0; u < kernel.getNumRows(vector); ++u) {
+    Value elements;
+    for (auto [number, indices] : llvm::enumerate(op.getIndices())) {
+      Value stride = kernel.getStride(buffer, access.getOperandPlace(number));
+      Value own = arith::MulIOp::create(builder, getIndex(indices, u), stride);
+      elements = elements
+                     ? arith::AddIOp::create(builder, elements, own).getResult()
+                     : own;
+    }
+    rows.push_back(
+        arith::IndexCastOp::create(builder, builder.getI64Type(),
+                                   emitOffset(buffer, access, u, elements)));
+  }
+  offsets[getKey(op)] = std::move(rows);
 }
 
-void Addresses::emitGather(TileLoadOp load,
-                           function_ref<Value(int64_t u)> getIndex) {
-  ImplicitLocOpBuilder &builder = kernel.builder;
-  SmallVector<Value> rows;
-  const AccessMap access = load.getAccess();
-  const int64_t place = access.getOperandPlace();
-  for (int64_t u = 0; u < kernel.getNumRows(load.getType()); ++u) {
-    Value stride = kernel.getStride(load.getBase(), place);
-    Value elements = arith::MulIOp::create(builder, getIndex(u), stride);
-    elements = emitOffsets(load.getBase(), access, elements);
-    rows.push_back(
-        arith::IndexCastOp::create(builder, builder.getI64Type(), elements));
-  }
-  offsets[load.getResult()] = std::move(rows);
-}
+template void
+    Addresses::emitIndexed(TileLoadOp, VectorType,
+                           function_ref<Value(Value indices, int64_t u)>);
+template void
+    Addresses::emitIndexed(TileStoreOp, VectorType,
+                           function_ref<Value(Value indices, int64_t u)>);
 
 /// Tile row u * G + g belongs to row group g.
 void Addresses::emitLive() {
@@ -102,15 +112,57 @@ Value Addresses::emitRow(int64_t u) {
       builder, firstRow, arith::MinUIOp::create(builder, wide, last)));
 }
 
-void Addresses::emitAccess(Value buffer, const AccessMap &access) {
+/// `elements`, plus where row `u` begins as far as its number and constants
+/// say.
+Value Addresses::emitOffset(Value buffer, const AccessMap &access, int64_t u,
+                            Value elements) {
   ImplicitLocOpBuilder &builder = kernel.builder;
+  const unsigned numDims = access.getNumRowDims();
+  Value rest = numDims > 0 ? emitRow(u) : Value();
+  for (unsigned dim = numDims; dim-- > 0;) {
+    Value index = rest;
+    if (dim > 0)
+      std::tie(rest, index) = kernel.emitDivision(rest, dim);
+    int64_t divisor = 1;
+    for (const AccessMap::Digit &digit : access.getDigits(dim)) {
+      if (digit.divisor != divisor)
+        index = kernel.emitDivisionBy(index, digit.divisor / divisor).first;
+      divisor = digit.divisor;
+      Value place = index;
+      if (digit.modulus != 0) {
+        std::tie(index, place) = kernel.emitDivisionBy(index, digit.modulus);
+        divisor *= digit.modulus;
+      }
+      if (digit.factor != 1)
+        place = arith::MulIOp::create(builder, place,
+                                      kernel.getConstant(digit.factor));
+      Value stride = kernel.getStride(buffer, digit.place);
+      elements = arith::AddIOp::create(
+          builder, elements, arith::MulIOp::create(builder, place, stride));
+    }
+  }
+  for (auto [place, index] : llvm::enumerate(access.getIndices()))
+    if (index.offset != 0)
+      elements = arith::AddIOp::create(
+          builder, elements,
+          arith::MulIOp::create(builder, kernel.getConstant(index.offset),
+                                kernel.getStride(buffer, place)));
+  return elements;
+}
+
+void Addresses::emitColumns(const AccessMap &access) {
   if (access.hasColumn() && kernel.rows.getDynamicColumns() && !columns)
     columns =
         kernel.emitCast(kernel.getScalar(kernel.rows.getColumnsArgument()));
+}
+
+void Addresses::emitAccess(Value buffer, const AccessMap &access) {
+  ImplicitLocOpBuilder &builder = kernel.builder;
+  emitColumns(access);
   const unsigned numDims = access.getNumRowDims();
   if (numDims > 0)
     emitLive();
-  SmallVector<Value> &rowOffsets = offsets[buffer];
+  SmallVector<Value> &rowOffsets = offsets[buffer.getAsOpaquePointer()];
   if (!rowOffsets.empty())
     return;
   // Rows of a tile share offsets that do not depend on the row's number in the
@@ -129,32 +181,8 @@ void Addresses::emitAccess(Value buffer, const AccessMap &access) {
       rowOffsets.push_back(rowOffsets.front());
       continue;
     }
-    Value elements = kernel.emitIndex(0);
-    Value rest = numDims > 0 ? emitRow(u) : Value();
-    for (unsigned dim = numDims; dim-- > 0;) {
-      Value index = rest;
-      if (dim > 0)
-        std::tie(rest, index) = kernel.emitDivision(rest, dim);
-      int64_t divisor = 1;
-      for (const AccessMap::Digit &digit : access.getDigits(dim)) {
-        if (digit.divisor != divisor)
-          index = kernel.emitDivisionBy(index, digit.divisor / divisor).first;
-        divisor = digit.divisor;
-        Value place = index;
-        if (digit.modulus != 0) {
-          std::tie(index, place) = kernel.emitDivisionBy(index, digit.modulus);
-          divisor *= digit.modulus;
-        }
-        if (digit.factor != 1)
-          place = arith::MulIOp::create(builder, place,
-                                        kernel.getConstant(digit.factor));
-        Value stride = kernel.getStride(buffer, digit.place);
-        elements = arith::AddIOp::create(
-            builder, elements, arith::MulIOp::create(builder, place, stride));
-      }
-    }
-    elements = emitOffsets(buffer, access, elements);
-    rowOffsets.push_back(
-        arith::IndexCastOp::create(builder, builder.getI64Type(), elements));
+    rowOffsets.push_back(arith::IndexCastOp::create(
+        builder, builder.getI64Type(),
+        emitOffset(buffer, access, u, kernel.emitIndex(0))));
   }
 }

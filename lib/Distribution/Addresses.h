@@ -27,16 +27,18 @@ public:
   /// Emits where the rows of `buffer` begin, which `access` leads to.
   void emitAccess(Value buffer, const AccessMap &access);
 
-  /// Emits where the rows that `load` gathers begin; `getIndex` gives the index
-  /// for each of the thread's rows.
-  void emitGather(TileLoadOp load, function_ref<Value(int64_t u)> getIndex);
+  /// Emits where the rows begin that `op`, a load or a store, accesses at
+  /// indices of its own; `getIndex` gives one for each of the thread's rows.
+  template <typename OpTy>
+  void emitIndexed(OpTy op, VectorType vector,
+                   function_ref<Value(Value indices, int64_t u)> getIndex);
 
   /// The element where row `u` of the thread's row group begins, i64.
   Value getOffset(Value buffer, int64_t u) const {
-    return offsets.find(buffer)->second[u];
+    return offsets.find(buffer.getAsOpaquePointer())->second[u];
   }
-  Value getOffset(TileLoadOp load, int64_t u) const {
-    return getOffset(load.getIndex() ? load.getResult() : load.getBase(), u);
+  template <typename OpTy> Value getOffset(OpTy op, int64_t u) const {
+    return offsets.find(getKey(op))->second[u];
   }
   /// Whether that row exists, i1; null: it does for certain.
   Value getLive(int64_t u) const { return live.empty() ? Value() : live[u]; }
@@ -46,13 +48,19 @@ public:
 private:
   void emitLive();
   Value emitRow(int64_t u);
-  Value emitOffsets(Value buffer, const AccessMap &access, Value elements);
+  Value emitOffset(Value buffer, const AccessMap &access, int64_t u,
+                   Value elements);
+  void emitColumns(const AccessMap &access);
+  template <typename OpTy> static const void *getKey(OpTy op) {
+    return op.getIndices().empty() ? op.getBase().getAsOpaquePointer()
+                                   : op.getOperation();
+  }
 
   Kernel &kernel;
   Value tile, firstRow, liveRows, columns;
   SmallVector<Value> live;
-  /// By buffer; for gathers by the load's result.
-  DenseMap<Value, SmallVector<Value>> offsets;
+  /// By buffer; of what has indices of its own by op.
+  DenseMap<const void *, SmallVector<Value>> offsets;
 };
 
 } // namespace mlir::rmsnorm

@@ -611,7 +611,7 @@ void rmsnorm::emitVectorStore(Kernel &kernel, Tile &tile, TileStoreOp store,
                                     kernel.emitI32(0));
   }
   const AccessMap access = store.getAccess();
-  Value offset = tile.addresses.getOffset(base, row);
+  Value offset = tile.addresses.getOffset(store, row);
   const auto vectorType = cast<VectorType>(value.getType());
   auto getLeft = [&](int64_t element) {
     return valid && element != 0
@@ -624,7 +624,7 @@ void rmsnorm::emitVectorStore(Kernel &kernel, Tile &tile, TileStoreOp store,
     std::pair<Value, Value> place =
         emitPlace(kernel, base, access, offset,
                   emitOwnColumn(kernel, digits, position, index));
-    valid = tile.emitStoreValid(row, valid, count);
+    valid = tile.emitStoreValid(store, row, valid, count);
     auto getValid = [&](int64_t first) {
       return emitValidInPart(kernel, digits, digits.getPlace(index, first),
                              getLeft(first), together);
@@ -646,7 +646,7 @@ void rmsnorm::emitVectorStore(Kernel &kernel, Tile &tile, TileStoreOp store,
     }
     return;
   }
-  valid = tile.emitStoreValid(row, valid, count);
+  valid = tile.emitStoreValid(store, row, valid, count);
   for (int64_t element = 0; element < count; ++element) {
     Value one = vector::BroadcastOp::create(
         builder, VectorType::get({1}, vectorType.getElementType()),

@@ -71,13 +71,22 @@ Value Tile::emitElementwise(Operation *op, function_ref<Value(Value)> get) {
   return clone->getResult(0);
 }
 
-Value Tile::emitStoreValid(int64_t row, Value valid, int64_t count) {
+Value Tile::emitStoreValid(TileStoreOp store, int64_t row, Value valid,
+                           int64_t count) {
+  ImplicitLocOpBuilder &builder = kernel.builder;
   Value live = addresses.getLive(row);
+  if (store.getSkipNegative())
+    for (Value indices : store.getIndices()) {
+      Value isPlace = arith::CmpIOp::create(builder, arith::CmpIPredicate::sge,
+                                            getFragment(indices, row, 0),
+                                            kernel.emitIndex(0));
+      live = live ? arith::AndIOp::create(builder, live, isPlace).getResult()
+                  : isPlace;
+    }
   if (!live)
     return valid;
-  return arith::SelectOp::create(kernel.builder, live,
-                                 valid ? valid : kernel.emitI32(count),
-                                 kernel.emitI32(0));
+  return arith::SelectOp::create(
+      builder, live, valid ? valid : kernel.emitI32(count), kernel.emitI32(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,8 +101,7 @@ void Tile::emitRowOp(Operation *op) {
   SmallVector<Value> rows;
   const int64_t numRows = kernel.getNumRows(result.getType());
   if (auto load = dyn_cast<TileLoadOp>(op)) {
-    if (load.getIndex())
-      emitGather(load);
+    emitIndexed(load, load);
     auto type = VectorType::get({1}, load.getType().getElementType());
     for (int64_t row = 0; row < numRows; ++row) {
       Value loaded = kernel.emitLoad(load, type, addresses.getOffset(load, row),
@@ -119,10 +127,16 @@ void Tile::emitRowOp(Operation *op) {
   kernel.fragments[result] = std::move(rows);
 }
 
-void Tile::emitGather(TileLoadOp load) {
-  addresses.emitGather(
-      load, [&](int64_t row) { return getFragment(load.getIndex(), row, 0); });
+template <typename OpTy> void Tile::emitIndexed(OpTy op, Value vector) {
+  if (!op.getIndices().empty())
+    addresses.emitIndexed(op, cast<VectorType>(vector.getType()),
+                          [&](Value indices, int64_t row) {
+                            return getFragment(indices, row, 0);
+                          });
 }
+
+template void Tile::emitIndexed(TileLoadOp, Value);
+template void Tile::emitIndexed(TileStoreOp, Value);
 
 /// All threads of the row group hold the value, one writes it.
 void Tile::emitRowStore(TileStoreOp store) {
@@ -136,14 +150,15 @@ void Tile::emitRowStore(TileStoreOp store) {
         builder, owner,
         arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, threads.rank,
                               kernel.emitI32(0)));
+  emitIndexed(store, store.getValue());
   const int64_t numRows = kernel.getNumRows(store.getValue().getType());
   for (int64_t row = 0; row < numRows; ++row) {
     Value value =
         vector::BroadcastOp::create(builder, VectorType::get({1}, element),
                                     getFragment(store.getValue(), row, 0));
     Value valid = arith::ExtUIOp::create(builder, builder.getI32Type(), owner);
-    kernel.emitStore(store, value, addresses.getOffset(store.getBase(), row),
-                     kernel.emitI32(0), emitStoreValid(row, valid, 1),
+    kernel.emitStore(store, value, addresses.getOffset(store, row),
+                     kernel.emitI32(0), emitStoreValid(store, row, valid, 1),
                      getElementBytes(store.getValue()));
   }
 }
@@ -156,8 +171,8 @@ void Tile::emitHeldLoad(TileLoadOp load) {
     VectorPosition position =
         emitPosition(kernel, kernel.threads.firstColumn, number,
                      !kernel.layout.isFull(number), addresses.getColumns());
-    vectors.push_back(emitVectorLoad(
-        kernel, load, addresses.getOffset(load.getBase(), 0), position, index));
+    vectors.push_back(emitVectorLoad(kernel, load, addresses.getOffset(load, 0),
+                                     position, index));
   }
   kernel.fragments[load] = std::move(vectors);
 }

@@ -21,8 +21,9 @@ public:
   void emitScalars(Block &block);
   /// Emits an op on per-row values.
   void emitRowOp(Operation *op);
-  /// Emits where the rows that `load` gathers are.
-  void emitGather(TileLoadOp load);
+  /// Emits where the rows are that `op`, a load or a store, accesses at indices
+  /// of its own; nothing if it has none.
+  template <typename OpTy> void emitIndexed(OpTy op, Value vector);
   /// Emits the load of a per-column operand that stays in registers: all of
   /// a thread's vectors.
   void emitHeldLoad(TileLoadOp load);
@@ -38,9 +39,10 @@ public:
   /// is neither.
   Value getUniform(Value value) const;
 
-  /// How many of `count` elements of a store to row `row` exist, i32; null:
-  /// all. `valid` says how many of the columns do.
-  Value emitStoreValid(int64_t row, Value valid, int64_t count);
+  /// How many of `count` elements of `store` to row `row` are written, i32;
+  /// null: all. `valid` says how many of the columns exist.
+  Value emitStoreValid(TileStoreOp store, int64_t row, Value valid,
+                       int64_t count);
 
   Addresses addresses;
   Value number, slot;

@@ -76,7 +76,7 @@ void TileLoop::collectRowLoads() {
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });
-    if (load.getKind() == TileKind::row && !load.getIndex() &&
+    if (load.getKind() == TileKind::row && load.getIndices().empty() &&
         !stores.wasInterrupted())
       rowLoads.push_back(load);
   }

@@ -117,9 +117,12 @@ SmallVector<Value> Walker::run() {
     SmallVector<Value> sums = kernel.fragments[sum.getDest()];
     kernel.fragments[sum.getResult()] = std::move(sums);
   }
-  for (auto load : traverse.getOps<TileLoadOp>())
-    if (load.getIndex())
-      tile.emitGather(load);
+  for (Operation &op : traverse.getBody().front()) {
+    if (auto load = dyn_cast<TileLoadOp>(op))
+      tile.emitIndexed(load, load);
+    else if (auto store = dyn_cast<TileStoreOp>(op))
+      tile.emitIndexed(store, store.getValue());
+  }
   if (layout.hasDynamicColumns() && traverse.getWalk() == Walk::looped)
     walkDynamic();
   else

@@ -175,11 +175,11 @@ SmallVector<int64_t> AccessMap::getRowDims() const {
   return dims;
 }
 
-int64_t AccessMap::getOperandPlace() const {
+int64_t AccessMap::getOperandPlace(unsigned number) const {
   int64_t found = -1;
   for (auto [place, index] : llvm::enumerate(indices))
     for (const AccessTerm &term : index.terms)
-      if (term.isOperand) {
+      if (term.isOperand && term.dim == number) {
         if (found >= 0 || !index.getTerm() || !term.isWhole())
           return -1;
         found = place;

@@ -135,9 +135,7 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
                             "argument of the region of rmsnorm.tiles");
   }
   // Any rows of a table.
-  bool hasIndex = false;
-  if constexpr (std::is_same_v<OpTy, TileLoadOp>)
-    hasIndex = bool(op.getIndex());
+  const bool hasIndex = !op.getIndices().empty();
   const int64_t count = tile.getDimSize(0);
   ScheduleAttr schedule = rows.getScheduleAttr();
   const int64_t expected = schedule ? schedule.getTileRows() : 1;

@@ -245,7 +245,8 @@ Value RowsOp::createNumRows(OpBuilder &builder) {
   // A caller's buffer that counts rows by sizes of its own may have fewer.
   getBody().walk([&](TileStoreOp store) {
     const AccessMap access = store.getAccess();
-    if (access.isPlain() || access.getNumRowDims() == 0)
+    if (access.isPlain() || access.getNumRowDims() == 0 ||
+        !store.getIndices().empty())
       return;
     Value buffer = getOperandOf(store.getBase());
     auto type = cast<MemRefType>(buffer.getType());

@@ -63,12 +63,13 @@ static void printReductions(OpAsmPrinter &printer, Operation *, ArrayAttr kinds,
 
 /// The map of an access: `map`, or the one that is not written.
 static AccessMap getAccessMap(TileKind kind, Value base, bool hasRow,
-                              bool hasIndex, std::optional<AffineMap> map) {
+                              unsigned numIndices,
+                              std::optional<AffineMap> map) {
   const bool hasColumn = kind != TileKind::row;
   if (map)
     return AccessMap(*map, hasColumn);
   MLIRContext *context = base.getContext();
-  if (hasIndex) {
+  if (numIndices == 1 && !hasRow) {
     SmallVector<AffineExpr> results{getAffineSymbolExpr(0, context)};
     if (hasColumn)
       results.push_back(getAffineDimExpr(0, context));
@@ -81,12 +82,12 @@ static AccessMap getAccessMap(TileKind kind, Value base, bool hasRow,
 }
 
 AccessMap TileLoadOp::getAccess() {
-  return getAccessMap(getKind(), getBase(), bool(getRow()), bool(getIndex()),
+  return getAccessMap(getKind(), getBase(), bool(getRow()), getIndices().size(),
                       getMap());
 }
 
 AccessMap TileStoreOp::getAccess() {
-  return getAccessMap(getKind(), getBase(), bool(getRow()), /*hasIndex=*/false,
+  return getAccessMap(getKind(), getBase(), bool(getRow()), getIndices().size(),
                       getMap());
 }
 
@@ -137,9 +138,7 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   auto base = cast<ShapedType>(op.getBase().getType());
   const int64_t rank = base.getRank();
   const bool isLoad = isa<TileLoadOp>(op);
-  bool hasIndex = false;
-  if constexpr (std::is_same_v<OpTy, TileLoadOp>)
-    hasIndex = bool(op.getIndex());
+  const unsigned numIndices = op.getIndices().size();
   // (C1)
   if (base.getElementType() != vector.getElementType())
     return op.emitOpError("expected the vector's element type to be ")
@@ -153,12 +152,28 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   const bool hasRow = access.getNumRowDims() > 0;
   const bool fits = static_cast<int64_t>(access.getIndices().size()) == rank &&
                     bool(op.getRow()) == hasRow;
-  if (op.getMap() &&
-      (!fits || !access.isValid() || op.getMap()->getNumSymbols() != hasIndex))
+  if ((op.getMap() || numIndices != 0) &&
+      (!fits || !access.isValid() ||
+       access.getMap().getNumSymbols() != numIndices))
     return op.emitOpError("expected 'map' to have a sum of digits for each "
                           "dimension of ")
            << base << ", indices of rows if and only if there is a row, and a "
-           << "symbol if and only if there is 'at', got " << access.getText();
+           << "symbol for each of 'at', got " << access.getText();
+  for (auto [number, indices] : llvm::enumerate(op.getIndices())) {
+    auto type = cast<VectorType>(indices.getType());
+    if (type.getShape() != getPerRowType(vector).getShape() ||
+        op.getKind() == TileKind::column ||
+        (isLoad && op.getKind() == TileKind::group))
+      return op.emitOpError("expected 'at' to give ")
+             << (isLoad ? "a tile or a row" : "a tile, a row or groups")
+             << " an index for each row of the vector, got "
+             << stringifyTileKind(op.getKind()) << ", " << vector << " and "
+             << type;
+    if (access.getOperandPlace(number) < 0)
+      return op.emitOpError("expected each of 'at' to be the index of one "
+                            "dimension, got ")
+             << access.getText();
+  }
   // What is strided is in the map until rmsnorm-strided-buffers.
   auto rows = op->template getParentOfType<RowsOp>();
   const bool isStrided = !rows || rows.getScheduleAttr();
@@ -177,7 +192,8 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
              << vector << " and rank " << rank;
     return success();
   case TileKind::group:
-    if (isStrided && !isLoad && op.getRow() && fits && !access.hasColumnLast())
+    if (isStrided && !isLoad && (hasRow || numIndices != 0) && fits &&
+        !access.hasColumnLast())
       return verifyGroupPlaces(op, access, base, vector);
     if (rank < 1 || !fits ||
         (isStrided && access.hasColumnLast() &&
@@ -224,31 +240,13 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   return success();
 }
 
-LogicalResult TileLoadOp::verify() {
-  // (C8)
-  if (Value indices = getIndex()) {
-    const bool isOfRows =
-        getKind() == TileKind::tile || getKind() == TileKind::row;
-    if (getRow() || !isOfRows ||
-        cast<VectorType>(indices.getType()).getShape() !=
-            getPerRowType(getType()).getShape())
-      return emitOpError("expected 'at' to give a tile or a row an index for "
-                         "each row of the vector, and no row, got ")
-             << stringifyTileKind(getKind()) << ", " << getType() << " and "
-             << indices.getType();
-    const AccessMap access = getAccess();
-    if (access.getOperandPlace() < 0)
-      return emitOpError("expected 'at' to be the index of one dimension, got ")
-             << access.getText();
-  }
-  return verifyTile(*this, getType());
-}
+LogicalResult TileLoadOp::verify() { return verifyTile(*this, getType()); }
 
 /// Whether `value`, one for each row, is the same for several rows.
 static bool isSharedByRows(Value value) {
   Operation *op = value.getDefiningOp();
   auto load = dyn_cast_or_null<TileLoadOp>(op);
-  if (load && !load.getIndex())
+  if (load && load.getIndices().empty())
     return !load.getRow() || !load.getAccess().hasAllRows();
   return !op || llvm::all_of(op->getOperands(), isSharedByRows);
 }
@@ -256,17 +254,23 @@ static bool isSharedByRows(Value value) {
 bool TileLoadOp::isShared() {
   return getKind() == TileKind::column ||
          (getKind() == TileKind::tile &&
-          (!getAccess().hasAllRows() ||
-           (getIndex() && isSharedByRows(getIndex()))));
+          (getIndices().empty()
+               ? !getAccess().hasAllRows()
+               : llvm::all_of(getIndices(), isSharedByRows) &&
+                     (!getRow() || !getAccess().hasAllRows())));
 }
 
 LogicalResult TileStoreOp::verify() {
   if (failed(verifyTile(*this, cast<VectorType>(getValue().getType()))))
     return failure();
+  // (C9)
+  if (getSkipNegative() && getIndices().empty())
+    return emitOpError(
+        "expected 'skip_negative' only where 'at' gives indices");
   // (C8)
   const AccessMap access = getAccess();
   for (unsigned dim = 0; dim < access.getNumRowDims(); ++dim)
-    if (access.getDigits(dim).empty())
+    if (getIndices().empty() && access.getDigits(dim).empty())
       return emitOpError("expected 'map' to lead each row to elements of its "
                          "own, got ")
              << access.getText();

@@ -130,7 +130,7 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
   Value load = TileLoadOp::create(
       rewriter, loc,
       VectorType::get({fields.getTileRows(), bound}, rewriter.getF32Type()),
-      TileKind::tile, buffers[0], tile.getArgument(0), /*index=*/Value(),
+      TileKind::tile, buffers[0], tile.getArgument(0), /*indices=*/ValueRange(),
       /*map=*/nullptr);
   AccumulateOp::create(
       rewriter, loc, /*result=*/Type(), load, buffers[1],

@@ -23,7 +23,7 @@ static void loadRowValues(RewriterBase &rewriter, Block &program,
                           Segments &segments) {
   auto first = llvm::find_if(program, llvm::IsaPred<TileLoadOp>);
   for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
-    if (load.getKind() == TileKind::row && !load.getIndex() &&
+    if (load.getKind() == TileKind::row && load.getIndices().empty() &&
         segments.get(load) != 0 && !isWrittenBefore(load, program)) {
       rewriter.moveOpBefore(load, &*first);
       segments.set(load, 0);
@@ -42,7 +42,7 @@ static bool awaitOperands(RewriterBase &rewriter, Block &program,
   TileLoadOp row;
   SmallVector<TileLoadOp> operands;
   for (auto load : program.getOps<TileLoadOp>()) {
-    if (load.getIndex() || segments.get(load) != 0)
+    if (!load.getIndices().empty() || segments.get(load) != 0)
       continue;
     const bool isUsed = llvm::any_of(load->getUsers(), isUse);
     if (load.isShared() && !isUsed)

@@ -75,7 +75,7 @@ static LogicalResult packRows(RowsOp rows) {
     return success();
   Block &program = rows.getTiles().getBody().front();
   for (auto store : program.getOps<TileStoreOp>())
-    if (!store.getRow())
+    if (!store.getRow() && store.getIndices().empty())
       return store.emitOpError("expected a row, as ")
              << tileRows << " rows are packed";
 

@@ -288,7 +288,7 @@ private:
     for (auto load : program.getOps<TileLoadOp>())
       if (load.getKind() == TileKind::tile && !load.isShared() &&
           getColumnShape(load.getType()) == rows.getDigits() &&
-          !load.getIndex() && load.getAccess().isPlain() &&
+          load.getIndices().empty() && load.getAccess().isPlain() &&
           !load.getType().getElementType().isInteger(1))
         copied[load.getBase()].push_back(load);
     copied.remove_if([&](auto &tile) {
@@ -337,7 +337,7 @@ private:
   /// are loaded where they are used.
   void placeLoads(FetchOp fetch) {
     for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>())) {
-      if (load.getKind() == TileKind::row && !load.getIndex() &&
+      if (load.getKind() == TileKind::row && load.getIndices().empty() &&
           schedule.getStages() >= 2 && fetch->isBeforeInBlock(load))
         rewriter.moveOpBefore(load, fetch);
       if (load.getKind() != TileKind::column || load.getAgain() != 0)

@@ -78,7 +78,7 @@ RowsOp StripSplitter::createSums() {
     Value load = TileLoadOp::create(
         rewriter, value.getLoc(), cast<VectorType>(value.getType()),
         TileKind::row, buffer, strips.getTiles().getTile(),
-        /*index=*/Value(), /*map=*/nullptr);
+        /*indices=*/ValueRange(), /*map=*/nullptr);
     rewriter.replaceAllUsesWith(mapping.lookup(value), load);
   }
   return strips;
@@ -93,7 +93,7 @@ void StripSplitter::storeSaved(RowsOp op, const IRMapping &mapping) {
     rewriter.setInsertionPoint(op.getTiles().getBody().front().getTerminator());
     TileStoreOp::create(rewriter, value.getLoc(), /*result=*/Type(),
                         TileKind::row, mapping.lookupOrDefault(value), buffer,
-                        op.getTiles().getTile(),
+                        op.getTiles().getTile(), /*indices=*/ValueRange(),
                         /*map=*/nullptr);
   }
 }

@@ -55,10 +55,10 @@ static void copyRows(OpBuilder &builder, Location loc, Value source,
   auto buffers = rows.getBufferArguments();
   Value tile = TileLoadOp::create(
       inside, loc, VectorType::get({1, columns}, type.getElementType()), kind,
-      buffers[0], row, /*index=*/Value(),
+      buffers[0], row, /*indices=*/ValueRange(),
       /*map=*/nullptr);
   TileStoreOp::create(inside, loc, /*result=*/Type(), kind, tile, buffers[1],
-                      row, /*map=*/nullptr);
+                      row, /*indices=*/ValueRange(), /*map=*/nullptr);
   YieldOp::create(inside, loc);
 }
 

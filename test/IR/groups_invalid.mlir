@@ -110,7 +110,7 @@ func.func @map_kind(%v: vector<1x8xf32>, %s: memref<8x?xf32>, %row: index) {
 // -----
 
 func.func @map_no_row(%v: vector<1x8xf32>, %s: memref<8x1xf32>) {
-  // expected-error @below {{expected 'map' to have a sum of digits for each dimension of 'memref<8x1xf32>', indices of rows if and only if there is a row, and a symbol if and only if there is 'at', got (r, c) -> (c, r)}}
+  // expected-error @below {{expected 'map' to have a sum of digits for each dimension of 'memref<8x1xf32>', indices of rows if and only if there is a row, and a symbol for each of 'at', got (r, c) -> (c, r)}}
   rmsnorm.tile_store group %v, %s map(r, g) -> (g, r) : vector<1x8xf32>, memref<8x1xf32>
   return
 }

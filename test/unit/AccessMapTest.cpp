@@ -73,7 +73,7 @@ TEST_F(AccessMapTest, ReadsSumsOfDigits) {
   ASSERT_TRUE(map.isValid());
   EXPECT_EQ(map.getNumRowDims(), 2u);
   ArrayRef<AccessIndex> indices = map.getIndices();
-  EXPECT_EQ(map.getOperandPlace(), 0);
+  EXPECT_EQ(map.getOperandPlace(0), 0);
   EXPECT_EQ(indices[1].offset, 3);
   EXPECT_TRUE(indices[1].terms.empty());
   ASSERT_EQ(indices[2].terms.size(), 2u);

@@ -93,9 +93,9 @@ public:
   /// The dimension of the buffer that has the row dimension `dim`, and nothing
   /// else, as its index, or -1.
   int64_t getPlace(unsigned dim) const;
-  /// The dimension of the buffer whose index is the index operand, and that no
-  /// other depends on, or -1.
-  int64_t getOperandPlace() const;
+  /// The dimension of the buffer whose index is index operand `number`, and
+  /// that no other depends on, or -1.
+  int64_t getOperandPlace(unsigned number) const;
   /// The row dimensions that are indices by themselves, in the buffer's order.
   SmallVector<int64_t> getRowDims() const;
   /// The dimensions of the buffer that no row has a part in.

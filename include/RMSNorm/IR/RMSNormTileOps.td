@@ -45,10 +45,10 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     these, `d floordiv 32 mod 4` times a number. Absent, rows are counted in
     row-major order over all leading dimensions of `base`, whatever their
     strides, and the last dimension has the columns: (r0, r1, c) -> (r0, r1, c).
-    `at` gives an index for each row of the result, the symbol of the map; it
-    is absent then for (c)[i] -> (i, c): row i of a table. An index that is not
-    below the size of its dimension is undefined behaviour, as in
-    `tensor.extract`.
+    `at` gives indices that are known at run time only, each a value for each
+    row of the result; they are the symbols of the map, which is absent for
+    (c)[i] -> (i, c): row i of a table. An index that is not below the size of
+    its dimension is undefined behaviour, as in `tensor.extract`.
 
     `again` tells apart loads of the same tile that must not be merged because
     reading again is the point (`rmsnorm-place-tiles`): the number of the walk
@@ -60,6 +60,8 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     %r = rmsnorm.tile_load row %rstd[%tile] : memref<?xf32> -> vector<4x1xf32>
     %w = rmsnorm.tile_load column %ws : memref<4096xbf16> -> vector<1x4096xbf16>
     %c = rmsnorm.tile_load tile %table at(%i : vector<4x1xindex>) : memref<?x64xf32> -> vector<4x64xf32>
+    %k = rmsnorm.tile_load tile %pages at(%i, %j : vector<4x1xindex>, vector<4x1xindex>) map(c)[i0, i1] -> (i0, i1, c)
+        : memref<?x16x64xf32> -> vector<4x64xf32>
     %s = rmsnorm.tile_load tile %scale[%tile] map(r0, r1, c) -> (r0, c) : memref<?x64xf32> -> vector<1x64xf32>
     %h = rmsnorm.tile_load tile %cosines[%tile] : memref<?x64xf32> -> vector<1x1x64xf32>
     ```
@@ -67,8 +69,8 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     Constraints:
     - (C1) the element types of `base` and the result are equal.
     - (C2) `map` has a result for each dimension of `base`, a sum of digits, and
-      a symbol if and only if there is `at`; `row` is present if and only if
-      rows have indices in it.
+      a symbol for each of `at`; `row` is present if and only if rows have
+      indices in it.
     - (C3) `column`: no `row`, the result is 1xN, and `base` has rank 1 where the
       column is its last index. `row`: the result is Rx1, the map has no column.
     - (C4) of a `tile`, a `column` or a `group` the last index is the column, and
@@ -79,12 +81,13 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
       equal to the columns of the result, static but in `rmsnorm.rows`, which says
       how many of N there are.
     - (C6) rows have as many indices as `rmsnorm.rows` leading sizes, or one.
-    - (C8) `at` is for a `tile` or a `row`, without `row`; it has as many indices
-      as the result has rows, and only the index of one dimension depends on it.
+    - (C8) `at` is for a `tile` or a `row`; each has as many indices as the
+      result has rows, and is the index of one dimension, which depends on
+      nothing else.
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileBase:$base,
                        Optional<Index>:$row,
-                       Optional<RMSNorm_RowIndices>:$index,
+                       Variadic<RMSNorm_RowIndices>:$indices,
                        OptionalAttr<AffineMapAttr>:$map,
                        DefaultValuedAttr<I64Attr, "0">:$again,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
@@ -92,7 +95,7 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
   let results = (outs RMSNorm_Tile:$result);
   let assemblyFormat = [{
     custom<Enum>($kind) $base (`[` $row^ `]`)?
-    (`at` `(` $index^ `:` type($index) `)`)? (`map` `` custom<AccessMap>($map)^)?
+    (`at` `(` $indices^ `:` type($indices) `)`)? (`map` `` custom<AccessMap>($map)^)?
     (`again` `(` $again^ `)`)? (`policy` `(` custom<Enum>($policy)^ `)`)?
     attr-dict `:` type($base) `->` type($result)
   }];
@@ -107,6 +110,7 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
 }
 
 def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
+    AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a tile, a per-row or a per-column value to a buffer";
   let description = [{
@@ -121,23 +125,34 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
     are counted in are those of `base`. `base` may have more rows than there
     are; where a call's has fewer, no more rows are worked on.
 
+    `at` is as that of `rmsnorm.tile_load`. No two rows may be written to one
+    place: whoever gives the indices promises it. With `skip_negative` a row of
+    which an index is negative is not written.
+
     ```mlir
     rmsnorm.tile_store tile %y, %ys[%tile] : vector<4x4096xbf16>, memref<?x4096xbf16>
     %t = rmsnorm.tile_store row %rstd, %rs[%c0] : vector<1x1xf32>, tensor<1xf32> -> tensor<1xf32>
     rmsnorm.tile_store group %s, %ss[%tile] map(r, g) -> (g, r) : vector<4x32xf32>, memref<32x?xf32>
+    rmsnorm.tile_store tile %k, %cache at(%i : vector<4x1xindex>) skip_negative : vector<4x64xbf16>, memref<?x64xbf16>
     ```
 
-    Constraints: (C1) to (C6) of `rmsnorm.tile_load`, without `at`, and
+    Constraints: (C1) to (C6) of `rmsnorm.tile_load` and
     - (C7) the result is present and has the type of `base` if and only if
       `base` is a tensor.
-    - (C8) the digits of a row and of a column are all there, each once, and
-      alone in an index: no two elements of a tile are written to one place. Of
+    - (C8) the digits of a row, unless there is `at`, and of a column are all
+      there, each once, and alone in an index: no two elements of a tile are
+      written to one place. Of
       a `group` the dimensions without a row are static; they have as many
       elements as a row of the vector.
+    - (C9) each of `at` has as many indices as the vector has rows, and is the
+      index of one dimension, which depends on nothing else; `skip_negative` is
+      only present with `at`.
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_Tile:$value,
                        RMSNorm_TileBase:$base, Optional<Index>:$row,
+                       Variadic<RMSNorm_RowIndices>:$indices,
                        OptionalAttr<AffineMapAttr>:$map,
+                       UnitAttr:$skip_negative,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
   let results = (outs Optional<AnyRankedTensor>:$result);
@@ -147,7 +162,8 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
   }];
   let assemblyFormat = [{
     custom<Enum>($kind) $value `,` $base (`[` $row^ `]`)?
-    (`map` `` custom<AccessMap>($map)^)?
+    (`at` `(` $indices^ `:` type($indices) `)`)? (`map` `` custom<AccessMap>($map)^)?
+    (`skip_negative` $skip_negative^)?
     (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($value) `,` type($base) (`->` type($result)^)?
   }];
