@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_PREPAREORACLE
@@ -20,9 +21,14 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// The value whose buffer `value` is, through casts and reshapes.
+/// The value whose buffer `value` is, through casts, reshapes and loops, which
+/// bufferization lets yield the buffers that they begin with.
 static Value getBuffer(Value value) {
   while (Operation *op = value.getDefiningOp()) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      value = loop.getInitArgs()[cast<OpResult>(value).getResultNumber()];
+      continue;
+    }
     if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(
             op))
       break;

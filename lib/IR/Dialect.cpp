@@ -109,7 +109,7 @@ static Attribute checkLinalgUnit(const Holder &holder, Attribute value) {
 
 static Attribute checkElementwise(const Holder &holder, Attribute value) {
   return check(holder,
-               isa<tensor::InsertSliceOp>(holder.op) ||
+               isa<tensor::InsertSliceOp, ScatterOp>(holder.op) ||
                    holder.op->getName().getDialectNamespace() == "linalg",
                value, isa<StringAttr>(value));
 }
@@ -145,8 +145,10 @@ static Attribute checkDims(const Holder &holder, Attribute value) {
   return {};
 }
 
-static Attribute checkBounds(const Holder &holder, Attribute value) {
-  if (!isa<DenseI64ArrayAttr>(value))
+/// Of an argument whose elements are indices.
+template <typename AttrTy>
+static Attribute checkIndices(const Holder &holder, Attribute value) {
+  if (!isa<AttrTy>(value))
     return value;
   const bool areIndices =
       getElementTypeOrSelf(holder.getType()).isSignlessInteger();
@@ -180,7 +182,8 @@ static constexpr AttributeRule kAttributeRules[] = {
     {RMSNormDialect::kRowWiseAttrName, Place::op,
      "a unit attribute of a linalg op", checkLinalgUnit},
     {RMSNormDialect::kElementwiseAttrName, Place::op,
-     "the name of an op, of a linalg op or a tensor.insert_slice",
+     "the name of an op, of a linalg op, a tensor.insert_slice or an "
+     "rmsnorm.scatter",
      checkElementwise},
     {RMSNormDialect::kSizesAttrName, Place::op,
      "an integer set of symbols of a function", checkSizes},
@@ -206,7 +209,11 @@ static constexpr AttributeRule kAttributeRules[] = {
      "size where that is static",
      checkDims},
     {RMSNormDialect::kBoundsAttrName, Place::argument,
-     "an array of i64 of a tensor or memref of integers", checkBounds},
+     "an array of i64 of a tensor or memref of integers",
+     checkIndices<DenseI64ArrayAttr>},
+    {RMSNormDialect::kDistinctAttrName, Place::argument,
+     "a unit attribute of a tensor or memref of integers",
+     checkIndices<UnitAttr>},
     {RMSNormDialect::kConstantAttrName, Place::argument,
      "a unit attribute of a tensor or memref that is only read", checkConstant},
     {RMSNormDialect::kArgumentAttrName, Place::result,

@@ -191,6 +191,18 @@ LogicalResult rmsnorm::visitEqualSizes(
           return failure();
       }
     }
+  } else if (auto scatter = dyn_cast<ScatterOp>(op)) {
+    Value source = scatter.getSource(), dest = scatter.getDest();
+    int64_t next = scatter.getNumBatchDims();
+    for (int64_t dim = 0; dim < next; ++dim)
+      for (Value indices : scatter.getIndices())
+        if (failed(visit(traceDim(source, dim), traceDim(indices, dim))))
+          return failure();
+    for (int64_t dim = 0, rank = scatter.getDest().getType().getRank();
+         dim < rank; ++dim)
+      if (!scatter.isIndexed(dim) &&
+          failed(visit(traceDim(source, next++), traceDim(dest, dim))))
+        return failure();
   } else if (auto castOp = dyn_cast<tensor::CastOp>(op)) {
     auto type = dyn_cast<RankedTensorType>(castOp.getType());
     if (type && isa<RankedTensorType>(castOp.getSource().getType()))

@@ -10,8 +10,10 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::rmsnorm {
@@ -354,8 +356,11 @@ struct Decompose final : rmsnorm::impl::DecomposeBase<Decompose> {
 
   void runOnOperation() override {
     SmallVector<DestinationStyleOpInterface> norms;
+    SmallVector<ScatterOp> scatters;
     WalkResult walk = getOperation()->walk([&](Operation *op) {
-      if (!isa<ForwardOp, BackwardOp>(op))
+      if (auto scatter = dyn_cast<ScatterOp>(op))
+        scatters.push_back(scatter);
+      if (!isa<ForwardOp, BackwardOp>(op) || scattersOnly)
         return WalkResult::advance();
       norms.push_back(cast<DestinationStyleOpInterface>(op));
       if (norms.back().hasPureTensorSemantics())
@@ -373,6 +378,10 @@ struct Decompose final : rmsnorm::impl::DecomposeBase<Decompose> {
       rewriter.setInsertionPoint(norm);
       rewriter.replaceOp(norm, decomposeNorm(rewriter, norm));
     }
+    for (ScatterOp scatter : scatters) {
+      rewriter.setInsertionPoint(scatter);
+      rewriter.replaceOp(scatter, decomposeScatter(rewriter, scatter));
+    }
   }
 };
 
@@ -383,4 +392,75 @@ SmallVector<Value> rmsnorm::decomposeNorm(RewriterBase &rewriter,
   if (auto op = dyn_cast<ForwardOp>(norm))
     return decomposeOp(op, rewriter);
   return decomposeOp(cast<BackwardOp>(norm), rewriter);
+}
+
+Value rmsnorm::decomposeScatter(RewriterBase &rewriter, ScatterOp op) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+  b.setInsertionPoint(rewriter.getInsertionBlock(),
+                      rewriter.getInsertionPoint());
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value source = op.getSource(), dest = op.getDest();
+  SmallVector<scf::ForOp> loops;
+  auto enter = [&](Value count) {
+    loops.push_back(scf::ForOp::create(b, zero, count, one, dest));
+    b.setInsertionPointToStart(loops.back().getBody());
+    dest = loops.back().getRegionIterArg(0);
+  };
+  SmallVector<Value> slice;
+  for (int64_t dim = 0; dim < op.getNumBatchDims(); ++dim) {
+    enter(tensor::DimOp::create(b, source, dim));
+    slice.push_back(loops.back().getInductionVar());
+  }
+  // How often it is stored: once where all indices are those of an element,
+  // else never.
+  SmallVector<OpFoldResult> target, sizes;
+  Value count = one;
+  const SmallVector<OpFoldResult> all =
+      tensor::getMixedSizes(b, b.getLoc(), dest);
+  size_t number = 0;
+  for (auto [dim, size] : llvm::enumerate(all)) {
+    if (!op.isIndexed(dim)) {
+      target.push_back(b.getIndexAttr(0));
+      sizes.push_back(size);
+      continue;
+    }
+    Value index =
+        tensor::ExtractOp::create(b, op.getIndices()[number++], slice);
+    if (!index.getType().isIndex())
+      index = arith::IndexCastOp::create(b, b.getIndexType(), index);
+    target.push_back(index);
+    sizes.push_back(b.getIndexAttr(1));
+    Value end = getValueOrCreateConstantIndexOp(b, b.getLoc(), size);
+    for (Value left : {arith::AddIOp::create(b, index, one).getResult(),
+                       arith::SubIOp::create(b, end, index).getResult()}) {
+      Value isInside =
+          arith::MinSIOp::create(b, arith::MaxSIOp::create(b, left, zero), one);
+      count = arith::MulIOp::create(b, count, isInside);
+    }
+  }
+  enter(count);
+  const RankedTensorType type = op.getSource().getType();
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      ownSizes = tensor::getMixedSizes(b, b.getLoc(), source);
+  for (auto [dim, index] : llvm::enumerate(slice)) {
+    offsets[dim] = index;
+    ownSizes[dim] = b.getIndexAttr(1);
+  }
+  Value stored = tensor::ExtractSliceOp::create(
+      b,
+      RankedTensorType::get(type.getShape().drop_front(slice.size()),
+                            type.getElementType()),
+      source, offsets, ownSizes,
+      SmallVector<OpFoldResult>(offsets.size(), b.getIndexAttr(1)));
+  Value result = tensor::InsertSliceOp::create(
+      b, stored, dest, target, sizes,
+      SmallVector<OpFoldResult>(target.size(), b.getIndexAttr(1)));
+  for (scf::ForOp loop : llvm::reverse(loops)) {
+    b.setInsertionPointToEnd(loop.getBody());
+    scf::YieldOp::create(b, result);
+    result = loop.getResult(0);
+  }
+  return result;
 }

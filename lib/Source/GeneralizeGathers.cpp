@@ -2,6 +2,7 @@
 //===- GeneralizeGathers.cpp - rmsnorm-generalize-gathers ----------------===//
 
 #include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Source/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -117,6 +118,48 @@ static void generalize(RewriterBase &rewriter, tensor::GatherOp op) {
   rewriter.replaceOp(op, result);
 }
 
+/// The same with an operand for each index, and no dimensions of size 1.
+static void generalize(RewriterBase &rewriter, tensor::ScatterOp op) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  ArrayRef<int64_t> dims = op.getScatterDims();
+  const RankedTensorType type = op.getIndicesType();
+  const int64_t batch = type.getRank() - 1;
+  SmallVector<OpFoldResult> offsets(batch + 1, rewriter.getIndexAttr(0)),
+      strides(batch + 1, rewriter.getIndexAttr(1)),
+      sizes = tensor::getMixedSizes(rewriter, loc, op.getIndices());
+  sizes.back() = rewriter.getIndexAttr(1);
+  SmallVector<Value> indices;
+  for (size_t number = 0; number < dims.size(); ++number) {
+    offsets.back() = rewriter.getIndexAttr(number);
+    indices.push_back(tensor::ExtractSliceOp::create(
+        rewriter, loc,
+        RankedTensorType::get(type.getShape().drop_back(),
+                              type.getElementType()),
+        op.getIndices(), offsets, sizes, strides));
+  }
+  SmallVector<int64_t> shape(type.getShape().drop_back());
+  for (int64_t dim = 0; dim < op.getDestType().getRank(); ++dim)
+    if (!llvm::is_contained(dims, dim))
+      shape.push_back(op.getDestType().getDimSize(dim));
+  Value source = op.getSource();
+  if (op.getSourceType().getRank() != static_cast<int64_t>(shape.size())) {
+    SmallVector<OpFoldResult> all =
+        tensor::getMixedSizes(rewriter, loc, source);
+    source = tensor::ExtractSliceOp::create(
+        rewriter, loc,
+        RankedTensorType::get(shape, op.getSourceType().getElementType()),
+        source, SmallVector<OpFoldResult>(all.size(), rewriter.getIndexAttr(0)),
+        all, SmallVector<OpFoldResult>(all.size(), rewriter.getIndexAttr(1)));
+  }
+  auto scatter = ScatterOp::create(rewriter, loc, op.getDestType(), source,
+                                   op.getDest(), indices, dims,
+                                   /*skip_negative=*/false);
+  scatter->setAttr(RMSNormDialect::kElementwiseAttrName,
+                   rewriter.getStringAttr(op->getName().getStringRef()));
+  rewriter.replaceOp(op, scatter);
+}
+
 /// A tensor of which `extract` reads the element of each iteration becomes an
 /// operand, of which that is the element.
 static bool makeOperand(RewriterBase &rewriter, GenericOp op,
@@ -201,7 +244,13 @@ struct GeneralizeGathers final
       for (auto op : ops)
         visit(rewriter, op);
     };
-    forEach(tensor::GatherOp(), generalize);
+    auto change = [](RewriterBase &rewriter, auto op) {
+      generalize(rewriter, op);
+    };
+    forEach(tensor::ScatterOp(), change);
+    if (scattersOnly)
+      return;
+    forEach(tensor::GatherOp(), change);
     forEach(GenericOp(), [](RewriterBase &rewriter, GenericOp op) {
       if (op.hasPureTensorSemantics() && gathers(op))
         simplifyBody(rewriter, op);

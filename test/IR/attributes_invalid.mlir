@@ -55,7 +55,7 @@ module attributes {rmsnorm.role = "input"} {}
 
 // -----
 
-// expected-error @below {{expected an attribute of argument #0 to be one of rmsnorm.name, rmsnorm.role, rmsnorm.dims, rmsnorm.bounds, rmsnorm.constant, got 'rmsnorm.argument'}}
+// expected-error @below {{expected an attribute of argument #0 to be one of rmsnorm.name, rmsnorm.role, rmsnorm.dims, rmsnorm.bounds, rmsnorm.distinct, rmsnorm.constant, got 'rmsnorm.argument'}}
 func.func private @argument_of_argument(memref<8xf32> {rmsnorm.argument = 0 : i64})
 
 // -----
@@ -256,6 +256,6 @@ func.func @sim_argument_negative(%m: memref<4xf32>, %i: index) -> f32 {
 // -----
 
 func.func @elementwise_return() {
-  // expected-error @below {{expected 'rmsnorm.elementwise' to be the name of an op, of a linalg op or a tensor.insert_slice, got "func.return"}}
+  // expected-error @below {{expected 'rmsnorm.elementwise' to be the name of an op, of a linalg op, a tensor.insert_slice or an rmsnorm.scatter, got "func.return"}}
   return {rmsnorm.elementwise}
 }

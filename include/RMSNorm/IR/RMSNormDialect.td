@@ -57,8 +57,9 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRowWiseAttrName =
         "rmsnorm.row_wise";
     /// The name of the op that this one was made of, a string: of a
-    /// linalg.generic that was an elementwise op of arith or math, and of
-    /// insertions and fills that were a tensor.concat or tensor.pad; see
+    /// linalg.generic that was an elementwise op of arith or math, of
+    /// insertions and fills that were a tensor.concat or tensor.pad, and of an
+    /// rmsnorm.scatter that was a tensor.scatter; see
     /// rmsnorm-restore-elementwise.
     static constexpr ::llvm::StringLiteral kElementwiseAttrName =
         "rmsnorm.elementwise";
@@ -67,6 +68,10 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRoleAttrName = "rmsnorm.role";
     static constexpr ::llvm::StringLiteral kDimsAttrName = "rmsnorm.dims";
     static constexpr ::llvm::StringLiteral kBoundsAttrName = "rmsnorm.bounds";
+    /// Unit attribute beside rmsnorm.bounds: no two elements are the same, as
+    /// rows are stored where they say.
+    static constexpr ::llvm::StringLiteral kDistinctAttrName =
+        "rmsnorm.distinct";
     /// Integer set attribute of one: conditions on the sizes in rmsnorm.dims.
     static constexpr ::llvm::StringLiteral kSizesAttrName = "rmsnorm.sizes";
     /// Integer attribute of a result of an entry function: the argument that it

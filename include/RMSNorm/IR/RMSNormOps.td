@@ -193,6 +193,70 @@ def RMSNorm_BackwardOp : RMSNorm_NormOp<"backward"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Rows at indices that are known at run time
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_ScatterOp : RMSNorm_Op<"scatter", [
+    Pure, DestinationStyleOpInterface, AllTypesMatch<["dest", "result"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "puts slices into a destination, at indices known at run time";
+  let description = [{
+    Stores rows into a cache: for all b, the indices of `at`, and all w, those of
+    the other dimensions of `dest`,
+
+        dest[.., at_k[b], .., w] = source[b, w]
+
+    where at_k is the index of dimension `dims`[k] of `dest`. All else of `dest`
+    stays. Indices are signed. It is `tensor.scatter` with an operand for each
+    index (`rmsnorm-generalize-gathers` makes it of that), and `skip_negative`:
+    where an index is negative nothing is stored, as serving systems have it for
+    tokens that fill up a batch.
+
+    An index that is not below the size of its dimension, a negative one without
+    `skip_negative`, and two slices at the same place are undefined behaviour.
+    The simulator finds the first two, and the third where kernels' blocks differ.
+
+    ```mlir
+    %c = rmsnorm.scatter %k into %cache at(%slots : tensor<?xi64>) dims [0]
+        skip_negative : tensor<?x8x128xbf16> into tensor<?x8x128xbf16>
+    %p = rmsnorm.scatter %k into %pages
+        at(%block, %offset : tensor<?xi32>, tensor<?xi32>) dims [0, 1]
+        : tensor<?x128xbf16> into tensor<?x16x128xbf16>
+    ```
+
+    Where no kernel takes it, it becomes loops (`rmsnorm-decompose`): it is on
+    tensors only.
+
+    Constraints:
+    - (C1) the tensors have no encoding.
+    - (C2) `dims` are dimensions of `dest`, ascending, as many as there are
+      indices, at least one.
+    - (C3) all of `at` have one shape; `source` has that, then the dimensions of
+      `dest` without `dims`. Its elements are of the type of those of `dest`.
+  }];
+  let arguments = (ins
+      AnyRankedTensor:$source, AnyRankedTensor:$dest,
+      Variadic<RankedTensorOf<[Index, I8, I16, I32, I64]>>:$indices,
+      DenseI64ArrayAttr:$dims, UnitAttr:$skip_negative);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `into` $dest `at` `(` $indices `:` type($indices) `)` `dims` $dims
+    (`skip_negative` $skip_negative^)? attr-dict
+    `:` type($source) `into` type($dest)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getDestMutable(); }
+    /// Of the indices: how many of the first dimensions of `source` they have.
+    int64_t getNumBatchDims();
+    /// `at[number]` is the index of this dimension of `dest`, the others are
+    /// those of `source` after the first ones, in their order.
+    bool isIndexed(int64_t dim) { return ::llvm::is_contained(getDims(), dim); }
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Sums over rows
 //===----------------------------------------------------------------------===//
 

@@ -50,20 +50,26 @@ def RestoreElementwise : Pass<"rmsnorm-restore-elementwise"> {
 
 def GeneralizeGathers
     : Pass<"rmsnorm-generalize-gathers", "::mlir::func::FuncOp"> {
-  let summary = "makes linalg of gathers, at indices that are operands";
+  let summary = "makes linalg of gathers, rmsnorm.scatter of scatters";
   let description = [{
     A gather is a `linalg.generic` whose body reads a table from outside by
     `tensor.extract` at an index that is an operand's. It is made of
     `tensor.gather` and of bodies that read the indices by the numbers of their
     loops. An index outside of the table is undefined behaviour, unless the input
-    limits it.
+    limits it. A `tensor.scatter` becomes a `rmsnorm.scatter`, which is all that
+    happens with `scatters-only`.
 
         %row = arith.index_cast %id : i64 to index
         %column = linalg.index 1 : index
         %value = tensor.extract %t[%row, %column] : tensor<?x64xf32>
   }];
+  let options = [
+    Option<"scattersOnly", "scatters-only", "bool", "false",
+           "leave gathers as they are">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::rmsnorm::RMSNormDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
@@ -158,7 +164,7 @@ def WrapMemRefs : Pass<"rmsnorm-wrap-memrefs"> {
 }
 
 def Decompose : Pass<"rmsnorm-decompose"> {
-  let summary = "norms become linalg and arith, by definition";
+  let summary = "norms become linalg and arith, scatters loops, by definition";
   let description = [{
     Replaces `rmsnorm.forward` and `rmsnorm.backward` on tensors by what their
     text says, one `linalg.generic` per formula: a sum along the row, the row
@@ -171,6 +177,8 @@ def Decompose : Pass<"rmsnorm-decompose"> {
     The mean is the sum times the number nearest to 1/N where N is static (in
     f32 at most 1.5 ulp from the exact quotient), and a division where it is
     not.
+
+    A `rmsnorm.scatter` becomes loops of `scf` around a `tensor.insert_slice`.
 
     Requires: tensors; a norm on memrefs is an error. Leaves all else alone.
 
@@ -189,9 +197,14 @@ def Decompose : Pass<"rmsnorm-decompose"> {
         outs(%y0 : tensor<?x64xf32>) ...
     ```
   }];
+  let options = [
+    Option<"scattersOnly", "scatters-only", "bool", "false",
+           "leave norms as they are">,
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect",
   ];
 }
 
