@@ -146,6 +146,8 @@ static FailureOr<rmsn::ArgumentT> readArgument(func::FuncOp function,
           index, RMSNormDialect::kBoundsAttrName))
     argument.bounds.assign(bounds.asArrayRef().begin(),
                            bounds.asArrayRef().end());
+  argument.distinct =
+      bool(function.getArgAttr(index, RMSNormDialect::kDistinctAttrName));
   if (failed(setLayout(type, argument)))
     return report() << "expected a packed layout or run-time strides, got "
                     << type;

@@ -383,9 +383,13 @@ LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
     set(BufferizationDialect::kWritableAttrName, builder.getBoolAttr(written));
   }
   llvm::MapVector<unsigned, SetVector<int64_t>> bounds;
-  for (const IndexArgument &index : getIndexArguments(function))
-    bounds[index.argument.getArgNumber()].insert(
-        getSize(index.table, index.dim));
+  for (const IndexArgument &index : getIndexArguments(function)) {
+    const unsigned number = index.argument.getArgNumber();
+    bounds[number].insert(getSize(index.table, index.dim));
+    if (index.isDistinct)
+      function.setArgAttr(number, RMSNormDialect::kDistinctAttrName,
+                          builder.getUnitAttr());
+  }
   for (auto &[number, sizes] : bounds)
     function.setArgAttr(number, RMSNormDialect::kBoundsAttrName,
                         builder.getDenseI64ArrayAttr(sizes.getArrayRef()));

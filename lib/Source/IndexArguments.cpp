@@ -3,6 +3,8 @@
 
 #include "IndexArguments.h"
 
+#include "RMSNorm/IR/RMSNorm.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,7 +14,8 @@ using namespace mlir::rmsnorm;
 using linalg::LinalgOp;
 
 /// Visits the arguments of which elements become `value`, of the body of a
-/// linalg op, or a tensor, as they are but for a limit.
+/// linalg op, or a tensor, as they are but for a limit, or a quotient: what is
+/// below a size is so divided, too.
 static void visitArguments(Value value,
                            function_ref<void(BlockArgument)> visit) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -33,6 +36,9 @@ static void visitArguments(Value value,
                arith::MinSIOp, arith::MinUIOp>(op))
     for (Value operand : op->getOperands())
       visitArguments(operand, visit);
+  else if (isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
+               arith::ShRSIOp, arith::ShRUIOp>(op))
+    visitArguments(op->getOperand(0), visit);
   else if (auto select = dyn_cast<arith::SelectOp>(op))
     for (Value operand : {select.getTrueValue(), select.getFalseValue()})
       visitArguments(operand, visit);
@@ -43,13 +49,32 @@ static void visitArguments(Value value,
 
 SmallVector<IndexArgument> rmsnorm::getIndexArguments(func::FuncOp function) {
   SmallVector<IndexArgument> all;
-  function.walk([&](tensor::ExtractOp extract) {
-    for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
-      const int64_t number = dim;
-      visitArguments(index, [&](BlockArgument argument) {
-        all.push_back({argument, extract.getTensor(), number});
+  auto add = [&](Value index, Value table, int64_t dim, bool isDistinct) {
+    // Of dimensions that are one a size that somebody knows; it is not larger.
+    while (auto collapse = table.getDefiningOp<tensor::CollapseShapeOp>()) {
+      table = collapse.getSrc();
+      const ReassociationIndices group =
+          collapse.getReassociationIndices()[dim];
+      dim = *llvm::max_element(group, [&](int64_t a, int64_t b) {
+        auto type = collapse.getSrcType();
+        return !type.isDynamicDim(a) &&
+               (type.isDynamicDim(b) ||
+                type.getDimSize(a) < type.getDimSize(b));
       });
     }
+    visitArguments(index, [&](BlockArgument argument) {
+      all.push_back({argument, table, dim, isDistinct});
+    });
+  };
+  function.walk([&](tensor::ExtractOp extract) {
+    for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
+      add(index, extract.getTensor(), dim, /*isDistinct=*/false);
+  });
+  // The first index alone tells rows apart, which is more than is needed.
+  function.walk([&](ScatterOp scatter) {
+    for (auto [number, indices] : llvm::enumerate(scatter.getIndices()))
+      add(indices, scatter.getDest(), scatter.getDims()[number],
+          /*isDistinct=*/number == 0);
   });
   return all;
 }

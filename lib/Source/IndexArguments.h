@@ -8,12 +8,14 @@
 
 namespace mlir::rmsnorm {
 
-/// An argument of a function whose elements say, as they are or clamped, which
-/// index of dimension `dim` of `table` is read.
+/// An argument of a function whose elements say, as they are, clamped or
+/// divided, which index of dimension `dim` of `table` is read or written.
 struct IndexArgument {
   BlockArgument argument;
   Value table;
   int64_t dim;
+  /// Whether no two elements may be the same: rows are stored there.
+  bool isDistinct;
 };
 SmallVector<IndexArgument> getIndexArguments(func::FuncOp function);
 

@@ -211,7 +211,8 @@ void Describer::argument(unsigned index, const rmsn::Argument &argument) {
     content +=
         formatted(", at most %lld columns", (long long)argument.max_columns());
   if (argument.bounds()) {
-    content += ", indices below ";
+    content +=
+        argument.distinct() ? ", distinct indices below " : ", indices below ";
     addSizes(argument.bounds());
   }
   line(1, content);

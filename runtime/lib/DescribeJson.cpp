@@ -133,6 +133,7 @@ void JsonDescriber::argument(const rmsn::Argument &argument) {
   json.field("nonempty_rows", argument.nonempty_rows());
   json.field("max_columns", argument.max_columns());
   sizes("bounds", argument.bounds());
+  json.field("distinct", argument.distinct());
   json.endObject();
 }
 

@@ -128,7 +128,8 @@ rmsnorm_status rmsnorm_module_get_argument(const rmsnorm_module *module,
            std::max(argument->alignment(), elementBytes),
            argument->constant(),
            bounds ? int32_t(bounds->size()) : 0,
-           bounds ? bounds->data() : nullptr};
+           bounds ? bounds->data() : nullptr,
+           argument->distinct()};
   return RMSNORM_OK;
 }
 

@@ -266,7 +266,7 @@ TEST_F(NormRunTensors, RowFactorsAreOfTheirRows) {
 
 TEST_F(NormRunTensors, IndicesAreBelowTheirBound) {
   Tensor indices = make({kDLInt, 64, 1}, {3, 7});
-  fillIndices(indices, 1, 0, 5);
+  fillIndices(indices, 1, 0, 5, /*distinct=*/false);
   EXPECT_EQ(indices.at(0, 0), 4);
   EXPECT_EQ(indices.at(0, 1), 0);
   bool isIn[5] = {};

@@ -54,7 +54,8 @@ bool Bench::fill(void *memory, const rmsnorm_argument_info &info,
   for (uint64_t i = 0; i < count; ++i) {
     double value = normal(mix(seed, i));
     if (bound >= 0)
-      value = double(pickIndex(seed, i, bound));
+      value = double(info.distinct ? pickDistinctIndex(seed, i, bound)
+                                   : pickIndex(seed, i, bound));
     else if (!isData)
       value = 1 + 0.25 * value;
     encode(format, value, pattern.data(), int64_t(i));

@@ -87,14 +87,16 @@ void fillInput(Tensor &tensor, uint64_t seed, unsigned index, InputKind kind,
   }
 }
 
-void fillIndices(Tensor &tensor, uint64_t seed, unsigned index, int64_t bound) {
+void fillIndices(Tensor &tensor, uint64_t seed, unsigned index, int64_t bound,
+                 bool distinct) {
+  const auto pick = distinct ? pickDistinctIndex : pickIndex;
   const Format &format = tensor.getFormat();
   uint64_t stream = mix(seed, index);
   for (int64_t row = 0; row < tensor.rowCount(); ++row)
     for (int64_t column = 0; column < tensor.rowSize(); ++column)
       encode(format,
-             double(pickIndex(stream, uint64_t(row * tensor.rowSize() + column),
-                              bound)),
+             double(pick(stream, uint64_t(row * tensor.rowSize() + column),
+                         bound)),
              tensor.bytes() + tensor.rowOffset(row) + column * format.bytes);
 }
 
@@ -193,7 +195,8 @@ void fillTensors(const Plan &plan, const Options &options,
     if (info.role == RMSNORM_OUTPUT) {
       poison(tensors[i]);
     } else if (plan.bounds[i] >= 0) {
-      fillIndices(tensors[i], options.seed, unsigned(i), plan.bounds[i]);
+      fillIndices(tensors[i], options.seed, unsigned(i), plan.bounds[i],
+                  info.distinct);
     } else if (isRowFactor(info, rows)) {
       factors.push_back(i);
     } else if (isData(info)) {

@@ -29,7 +29,8 @@ void fillInput(Tensor &tensor, uint64_t seed, unsigned index, InputKind kind,
                unsigned ordinal = 0);
 
 /// Fills argument number `index` with indices below `bound`.
-void fillIndices(Tensor &tensor, uint64_t seed, unsigned index, int64_t bound);
+void fillIndices(Tensor &tensor, uint64_t seed, unsigned index, int64_t bound,
+                 bool distinct);
 
 /// Fills an input that has a value for each row of `data`: the reciprocal of
 /// the row's root mean square, as rstd is for an eps of 1e-5.

@@ -209,6 +209,16 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
                                             std::max<int64_t>(1, columns));
     chooseRows(*widest, rows, chooser);
   }
+  // Rows are stored at some places of a larger tensor.
+  for (const rmsnorm_argument_info &argument : plan.arguments) {
+    int64_t count = 1;
+    for (int d = 0; argument.distinct && d < argument.rank; ++d) {
+      chooser.set(argument.dims[d], simulatorRows);
+      count = multiplySaturated(count, chooser.get(argument.dims[d]));
+    }
+    for (int b = 0; argument.distinct && b < argument.bound_count; ++b)
+      chooser.set(argument.bounds[b], std::max(count, count + 3));
+  }
   for (const rmsnorm_argument_info &argument : plan.arguments) {
     // A slice has so many rows of it.
     chooseRows(argument,
@@ -238,6 +248,18 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
     if (plan.bounds[i] < 0 || size < plan.bounds[i])
       plan.bounds[i] = size;
   });
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    int64_t count = 1;
+    for (int64_t size : plan.shapes[i])
+      count = multiplySaturated(count, size);
+    if (plan.arguments[i].distinct && count > plan.bounds[i])
+      return "entry '" + plan.name +
+             "': expected sizes with as many places as '" +
+             plan.arguments[i].name +
+             "' has elements, no two of which are the "
+             "same, " +
+             std::to_string(count) + ", got " + std::to_string(plan.bounds[i]);
+  }
   // Before anything is multiplied.
   if (bytes > maxBytes) {
     char text[64];

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 namespace trial {
 
@@ -203,6 +204,17 @@ int64_t pickIndex(uint64_t seed, uint64_t position, int64_t bound) {
   if (bound < 1 || position < 2)
     return position == 0 && bound > 0 ? bound - 1 : 0;
   return int64_t(mix(seed, position) % uint64_t(bound));
+}
+
+int64_t pickDistinctIndex(uint64_t seed, uint64_t position, int64_t bound) {
+  if (bound < 1)
+    return 0;
+  const auto size = uint64_t(bound);
+  uint64_t step = mix(seed, 0) % size;
+  while (std::gcd(step, size) != 1)
+    step = (step + 1) % size;
+  // Neither factor is above 2^31 where a tensor of that many rows fits.
+  return int64_t((position % size * step + mix(seed, 1) % size) % size);
 }
 
 double normal(uint64_t bits) {

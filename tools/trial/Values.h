@@ -50,6 +50,8 @@ void encode(const Format &format, double value, unsigned char *row,
 /// An index below `bound`, or 0: the last one for position 0, then the first,
 /// then any.
 int64_t pickIndex(uint64_t seed, uint64_t position, int64_t bound);
+/// The same, other ones for other positions below `bound`.
+int64_t pickDistinctIndex(uint64_t seed, uint64_t position, int64_t bound);
 
 /// Distance of neighbouring numbers of the format at `value`.
 double ulpAt(const Format &format, double value);

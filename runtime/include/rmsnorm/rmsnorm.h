@@ -147,6 +147,7 @@ typedef struct {
    * these sizes, which are as in dims. Nobody checks that in a launch. */
   int32_t bound_count;
   const int64_t *bounds;
+  bool distinct; /* no two elements are the same: rows are stored there */
 } rmsnorm_argument_info;
 
 typedef struct {
