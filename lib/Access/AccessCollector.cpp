@@ -4,6 +4,7 @@
 #include "AccessCollector.h"
 #include "ClusterGrowth.h"
 #include "RMSNorm/Access/Views.h"
+#include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -124,7 +125,7 @@ void AccessCollector::read(OpOperand &operand, Layout layout,
   if (op && isMember(op)) {
     access.kind = Access::Kind::member;
     if (it == cluster.layouts.end())
-      return refuse(op, kUsesSum);
+      return refuse(op, isa<ScatterOp>(op) ? kUsesScattered : kUsesSum);
     if (!haveSameRows(layout, it->second))
       return refuse(op, "uses other rows of what is computed");
     return add(std::move(access));

@@ -3,6 +3,7 @@
 
 #include "AccessCollector.h"
 #include "RMSNorm/Access/Views.h"
+#include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -71,6 +72,11 @@ bool AccessCollector::keepsRest(Operation *op) const {
     while (Operation *definition = value.getDefiningOp()) {
       layout = all.resolve(layout);
       std::optional<Layout> next;
+      if (auto scatter = dyn_cast<ScatterOp>(definition);
+          scatter && !isOld && isMember(scatter)) {
+        value = scatter.getDest();
+        continue;
+      }
       if (auto other = dyn_cast<tensor::InsertSliceOp>(definition)) {
         if (isOld || !cluster.insertsComputed(other))
           break;
@@ -157,7 +163,10 @@ void AccessCollector::follow(OpOperand &use, Access access,
         nest.reads, [&](const auto &read) { return read.first == &use; });
     if (isRead && alsoOutside.contains(user))
       return escape();
-    // A destination that is overwritten needs no elements.
+    // A destination that is overwritten needs no elements; of what rows are
+    // scattered into the rest stays.
+    if (!isRead && isa<ScatterOp>(user))
+      return moveTo(user->getResult(0), access.layout, /*isDest=*/true);
     if (isRead || dps.isDpsInit(&use))
       return;
   }
@@ -194,6 +203,10 @@ void AccessCollector::follow(OpOperand &use, Access access,
       }
     } else if (isOutside(digits, insertion, access.layout)) {
       return moveTo(insertion.getResult(), access.layout, /*isDest=*/true);
+    } else if (!taken.contains(insertion) && isForMembers(insertion) &&
+               cluster.findLayout(insertion.getResult())) {
+      // The row with the part is put together where members use it.
+      return;
     }
   } else if (user->hasTrait<OpTrait::ReturnLike>()) {
     access.base = getBase(access.value);
@@ -219,6 +232,8 @@ void AccessCollector::write(OpResult result, const Layout &layout) {
   access.kind = cluster.isSumOverRows(result) ? Access::Kind::accumulate
                                               : Access::Kind::store;
   access.value = access.source = access.landing = access.origin = result;
+  if (auto scatter = dyn_cast<ScatterOp>(result.getOwner()))
+    llvm::append_range(access.indices, scatter.getIndices());
   access.originSource = result;
   access.layout = access.sourceLayout = digits.resolve(layout);
   access.originSourceLayout = access.layout;

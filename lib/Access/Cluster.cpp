@@ -5,6 +5,7 @@
 #include "AccessCollector.h"
 #include "ClusterGrowth.h"
 #include "RMSNorm/Access/Views.h"
+#include "RMSNorm/IR/RMSNorm.h"
 #include "Recomputation.h"
 
 using namespace mlir;
@@ -59,10 +60,19 @@ const Member *Cluster::findMember(Operation *op) const {
   return it == members.end() ? nullptr : &*it;
 }
 
+bool Cluster::isSumOverRows(OpResult result) const {
+  // Of what rows are scattered into nobody knows the rows either.
+  return !layouts.count(result) && !isa<ScatterOp>(result.getOwner());
+}
+
 bool Cluster::isComputedWhole(Value value) const {
   while (Operation *op = value.getDefiningOp()) {
     if (taken.contains(op))
       return false;
+    if (auto scatter = dyn_cast<ScatterOp>(op)) {
+      value = scatter.getDest();
+      continue;
+    }
     if (findMember(op) || isa<tensor::EmptyOp>(op))
       return true;
     if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {

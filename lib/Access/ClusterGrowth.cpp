@@ -182,8 +182,9 @@ bool ClusterGrowth::join(Operation *op, const LoopNest &nest,
   members.insert({op, all});
   readers.push_back(op);
   for (const auto &[result, map] : nest.writes) {
-    // A result without a loop that has rows is a sum over these.
-    bool isSum = false;
+    // A result without a loop that has rows is a sum over these, or they are
+    // scattered into it.
+    bool isSum = map.getNumSymbols() > 0;
     for (auto [number, sum] : llvm::enumerate(all))
       isSum |=
           digits.hasRows(digits.resolve(sum)) && !map.isFunctionOfDim(number);
@@ -254,7 +255,8 @@ void ClusterGrowth::joinProducer(Value value, Layout layout) {
     return;
   for (const auto &[result, map] : nest->writes) {
     MaybeLoops loops(nest->dims.size());
-    if (result == value && determine(map, layout, loops, /*mustAgree=*/true))
+    if (result == value && map.getNumSymbols() == 0 &&
+        determine(map, layout, loops, /*mustAgree=*/true))
       join(op, *nest, loops);
   }
 }

@@ -92,6 +92,8 @@ static bool addDims(LoopNest &nest, Value value, AffineMap map) {
 static bool writesAll(OpResult result, AffineMap map) {
   llvm::SmallDenseSet<unsigned> seen;
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    if (isa<AffineSymbolExpr>(expr))
+      continue;
     auto loop = dyn_cast<AffineDimExpr>(expr);
     if (loop ? !seen.insert(loop.getPosition()).second
              : cast<ShapedType>(result.getType()).getDimSize(dim) != 1)
@@ -139,6 +141,33 @@ template <typename OpTy> static std::optional<LoopNest> getNormNest(OpTy op) {
   return nest;
 }
 
+/// Loops over the slices, then over their elements.
+static LoopNest getScatterNest(ScatterOp op) {
+  MLIRContext *context = op.getContext();
+  const int64_t rank = op.getSource().getType().getRank();
+  LoopNest nest;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    nest.dims.push_back({op.getSource(), dim});
+  nest.isReduction.assign(rank, false);
+  nest.reads.push_back({&op.getSourceMutable(),
+                        AffineMap::getMultiDimIdentityMap(rank, context)});
+  unsigned batch = op.getNumBatchDims();
+  SmallVector<AffineExpr> exprs;
+  for (unsigned dim = 0; dim < batch; ++dim)
+    exprs.push_back(getAffineDimExpr(dim, context));
+  const AffineMap slices = AffineMap::get(rank, 0, exprs, context);
+  for (OpOperand &indices : op.getIndicesMutable())
+    nest.reads.push_back({&indices, slices});
+  exprs.clear();
+  unsigned symbols = 0;
+  for (int64_t dim = 0; dim < op.getDest().getType().getRank(); ++dim)
+    exprs.push_back(op.isIndexed(dim) ? getAffineSymbolExpr(symbols++, context)
+                                      : getAffineDimExpr(batch++, context));
+  nest.writes.push_back({cast<OpResult>(op.getResult()),
+                         AffineMap::get(rank, symbols, exprs, context)});
+  return nest;
+}
+
 std::optional<LoopNest> access::getLoopNest(Operation *op) {
   std::optional<LoopNest> nest;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
@@ -147,6 +176,8 @@ std::optional<LoopNest> access::getLoopNest(Operation *op) {
     nest = getNormNest(forward);
   else if (auto backward = dyn_cast<BackwardOp>(op))
     nest = getNormNest(backward);
+  else if (auto scatter = dyn_cast<ScatterOp>(op))
+    nest = getScatterNest(scatter);
   if (!nest ||
       llvm::any_of(nest->dims, [](const auto &dim) { return !dim.first; }) ||
       !llvm::all_of(nest->writes, [](const auto &write) {
@@ -188,6 +219,10 @@ Layout access::getIndices(AffineMap map, ArrayRef<Sum> loops) {
     if (auto loop = dyn_cast<AffineDimExpr>(expr))
       return loops[loop.getPosition()];
     Sum sum;
+    if (auto index = dyn_cast<AffineSymbolExpr>(expr)) {
+      sum.operand = index.getPosition();
+      return sum;
+    }
     sum.offset = cast<AffineConstantExpr>(expr).getValue();
     return sum;
   });
@@ -195,6 +230,9 @@ Layout access::getIndices(AffineMap map, ArrayRef<Sum> loops) {
 
 std::optional<Layout> access::invert(const LoopNest &nest, AffineMap map,
                                      const Layout &layout) {
+  // Nobody knows which slice it is in.
+  if (map.getNumSymbols() > 0)
+    return std::nullopt;
   Layout loops(nest.dims.size());
   llvm::SmallDenseSet<unsigned> seen;
   for (auto [expr, sum] : llvm::zip_equal(map.getResults(), layout)) {

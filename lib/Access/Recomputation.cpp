@@ -3,6 +3,7 @@
 
 #include "Recomputation.h"
 #include "RMSNorm/Access/Views.h"
+#include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -16,7 +17,7 @@ using linalg::LinalgOp;
 /// Whether the user of a tensor could compute each element where it uses it.
 static bool canComputeOperands(Operation *user) {
   auto op = dyn_cast<LinalgOp>(user);
-  return getLoopNest(user) && !getFilled(user) &&
+  return getLoopNest(user) && !getFilled(user) && !isa<ScatterOp>(user) &&
          (!op || !linalg::isaContractionOpInterface(op));
 }
 

@@ -53,11 +53,13 @@ void rmsnorm::buildEmbedTensors(OpPassManager &manager,
                                 const EmbedTensorsOptions &options) {
   manager.addPass(createWrapMemRefs());
   manager.addPass(createGeneralizeElementwise({/*restorable=*/true}));
+  manager.addNestedPass<func::FuncOp>(
+      createGeneralizeGathers({/*scattersOnly=*/true}));
   manager.addPass(createTileClusters({/*required=*/false, options.remarks}));
   manager.addPass(createOrderRows());
   manager.addPass(createRestoreElementwise());
-  if (options.decomposeRest)
-    manager.addPass(createDecompose());
+  // Nobody else has a lowering of a scatter.
+  manager.addPass(createDecompose({/*scattersOnly=*/!options.decomposeRest}));
   manager.addPass(createSimplifyOurs({/*canonicalize=*/true}));
   manager.addPass(createFactorSums());
   manager.addPass(createFuseReductions());
@@ -78,6 +80,8 @@ void rmsnorm::buildRaise(OpPassManager &manager, Roundings roundings,
 void rmsnorm::buildOutline(OpPassManager &manager,
                            const OutlineOptions &options) {
   manager.addPass(createGeneralizeElementwise({/*restorable=*/true}));
+  manager.addNestedPass<func::FuncOp>(
+      createGeneralizeGathers({/*scattersOnly=*/true}));
   manager.addPass(createOutlineClusters({options.report, options.dropRest}));
   manager.addPass(createRestoreElementwise());
 }

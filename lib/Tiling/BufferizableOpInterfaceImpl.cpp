@@ -150,6 +150,9 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
             access.map->hasColumn() != write.map->hasColumn() ||
             access.sizes != write.sizes)
           return false;
+        // At indices of their own only if these are the same.
+        if (getIndices(access.op) != getIndices(write.op))
+          return false;
         auto load = dyn_cast<TileLoadOp>(access.op);
         return !load ||
                (load.getKind() != TileKind::group &&
@@ -187,6 +190,12 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
   }
 
 private:
+  static OperandRange getIndices(Operation *op) {
+    if (auto load = dyn_cast<TileLoadOp>(op))
+      return load.getIndices();
+    return cast<TileStoreOp>(op).getIndices();
+  }
+
   static AccessAttr getAccess(RowsOp rows, OpOperand &operand) {
     return rows.getAccess(
         rows.getBody().getArgument(operand.getOperandNumber()));

@@ -456,11 +456,14 @@ private:
   /// Where all work has to be in kernels, what has no place in one begins
   /// another. Adds the first of the ops with the most loops, then elements, a
   /// reduction if there is one, of rows before others: the rest works on its
-  /// rows, or parts of them.
+  /// rows, or parts of them. Elsewhere what a scatter stores begins one, as
+  /// nobody else has a kernel for that.
   bool addLeft(RewriterBase &rewriter, Forgetter &ops) {
-    if (!isAllOurs())
-      return false;
     linalg::LinalgOp first;
+    if (!isAllOurs()) {
+      first = copyMoved(rewriter, ops, llvm::IsaPred<ScatterOp>);
+      return first && ops.anchors.insert(first);
+    }
     auto getRank = [](linalg::LinalgOp op) {
       return std::make_tuple(isRowReduction(op), op.getNumReductionLoops() > 0,
                              !access::getFilled(op), op.getNumLoops(),
@@ -473,43 +476,70 @@ private:
         first = op;
     });
     if (!first)
-      first = copyInserted(rewriter, ops);
+      first = copyMoved(rewriter, ops,
+                        llvm::IsaPred<tensor::InsertSliceOp, ScatterOp>);
     return first && ops.anchors.insert(first);
   }
 
-  /// Copies the first tensor that is inserted as it is, and returns the copy.
-  /// What a kernel computes is there already.
-  linalg::LinalgOp copyInserted(RewriterBase &rewriter, Forgetter &ops) {
-    tensor::InsertSliceOp insertion;
-    root->walk([&](tensor::InsertSliceOp op) {
-      Operation *source = op.getSource().getDefiningOp();
-      if (op->use_empty() ||
-          llvm::is_contained(op.getSourceType().getShape(), 0) ||
-          ops.others.contains(source) ||
-          (isa_and_present<RowsOp>(source) && op.getSource().hasOneUse()))
+  /// Copies the first tensor that is inserted or scattered as it is, and
+  /// returns the copy. What a kernel computes is there already.
+  linalg::LinalgOp copyMoved(RewriterBase &rewriter, Forgetter &ops,
+                             function_ref<bool(Operation *)> moves) {
+    Operation *moving = nullptr;
+    root->walk([&](Operation *op) {
+      if (!moves(op) || op->use_empty() || refused.contains(op))
         return WalkResult::advance();
-      insertion = op;
+      Value moved = op->getOperand(0);
+      Operation *source = moved.getDefiningOp();
+      if (llvm::is_contained(cast<ShapedType>(moved.getType()).getShape(), 0) ||
+          ops.others.contains(source) ||
+          (isa<tensor::InsertSliceOp>(op) && isa_and_present<RowsOp>(source) &&
+           moved.hasOneUse()))
+        return WalkResult::advance();
+      moving = op;
       return WalkResult::interrupt();
     });
-    if (!insertion)
+    if (!moving)
       return {};
-    rewriter.setInsertionPoint(insertion);
-    const Location loc = insertion.getLoc();
-    Value source = insertion.getSource();
+    rewriter.setInsertionPoint(moving);
+    const Location loc = moving->getLoc();
+    Value source = moving->getOperand(0);
     Value empty = tensor::EmptyOp::create(
         rewriter, loc, tensor::getMixedSizes(rewriter, loc, source),
-        insertion.getSourceType().getElementType());
+        getElementTypeOrSelf(source));
     auto copy = linalg::CopyOp::create(rewriter, loc, source, empty);
-    rewriter.modifyOpInPlace(insertion, [&] {
-      insertion.getSourceMutable().assign(copy->getResult(0));
-    });
+    auto setSource = [&](Value value) {
+      rewriter.modifyOpInPlace(moving, [&] { moving->setOperand(0, value); });
+    };
+    setSource(copy->getResult(0));
+    // A copy alone is of no use to a scatter.
+    if (isa<ScatterOp>(moving)) {
+      std::optional<NoProgram> problem;
+      DenseSet<Operation *> excluded;
+      do {
+        auto cluster = access::Cluster::grow(copy, /*others=*/{}, excluded,
+                                             /*amongOthers=*/!required);
+        problem = NoProgram{moving, "stores what is not row by row"};
+        if (cluster && cluster->findMember(moving))
+          problem = whyNoRows(rewriter, *cluster, /*amongOthers=*/!required,
+                              /*onAllChips=*/!required);
+      } while (problem && problem->op && problem->op != moving &&
+               problem->op != copy && excluded.insert(problem->op).second);
+      if (problem) {
+        setSource(source);
+        rewriter.eraseOp(copy);
+        refused.insert(moving);
+        ops.left.try_emplace(moving, problem->reason);
+        return copyMoved(rewriter, ops, moves);
+      }
+    }
     // It stands for what it was made of.
     copy->setAttr(RMSNormDialect::kElementwiseAttrName,
-                  rewriter.getStringAttr(getWrittenName(insertion)));
-    if (auto it = ops.left.find(insertion); it != ops.left.end())
+                  rewriter.getStringAttr(getWrittenName(moving)));
+    if (auto it = ops.left.find(moving); it != ops.left.end())
       ops.apart.try_emplace(
           copy,
-          Forgetter::Apart{loc, getWrittenName(insertion).str(), it->second});
+          Forgetter::Apart{loc, getWrittenName(moving).str(), it->second});
     return copy;
   }
 
@@ -614,6 +644,8 @@ private:
 
   Operation *root;
   const bool required;
+  /// Scatters that no kernel holds, of a copy either.
+  DenseSet<Operation *> refused;
   MakeKernel make;
   SmallVectorImpl<ClusterRemark> &remarks;
 };

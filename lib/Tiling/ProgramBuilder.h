@@ -169,6 +169,7 @@ private:
   getPartAt(int64_t offset, ArrayRef<int64_t> part, ArrayRef<int64_t> whole);
   LogicalResult emit(linalg::LinalgOp op, Frame where);
   LogicalResult emitNorm(Operation *op, Frame where);
+  LogicalResult emitScatter(ScatterOp op, Frame where);
   LogicalResult emitAll();
   FailureOr<Value> getConstant(Value value, ArrayRef<int64_t> shape);
   FailureOr<Value> getMember(const access::Access &access, Location loc,
@@ -193,14 +194,14 @@ private:
   static std::string whyNotInMemory(const Place &place, Value tensor,
                                     bool isLoad);
   std::optional<Place> getPlace(Value tensor, const access::Layout &layout,
-                                ArrayRef<unsigned> order, bool hasIndex,
+                                ArrayRef<unsigned> order, unsigned numIndices,
                                 std::string *why = nullptr);
   std::optional<Place> getPlace(const Written &output,
                                 std::string *why = nullptr);
   std::string describeMap(StringRef expected, const access::Layout &layout,
-                          ArrayRef<unsigned> order, bool hasIndex) const;
-  FailureOr<Value> load(const access::Access &access, Value index = Value());
-  Value createLoad(Value tensor, const Place &place, Value index);
+                          ArrayRef<unsigned> order, unsigned numIndices) const;
+  FailureOr<Value> load(const access::Access &access, ValueRange indices = {});
+  Value createLoad(Value tensor, const Place &place, ValueRange indices);
   FailureOr<Value> takePart(Location loc, Value vector,
                             const access::Layout &index,
                             const access::Layout &whole,
@@ -263,6 +264,8 @@ private:
   const Frame *frame = nullptr;
   DenseMap<Value, Value> vectors;
   DenseMap<unsigned, Value> computed;
+  /// Where scatters, members, store their rows.
+  DenseMap<Operation *, SmallVector<Value>> indices;
   /// The first member that computes a vector: copies have the same.
   DenseMap<Value, unsigned> origins;
   /// The order of undivided column digits in vectors.

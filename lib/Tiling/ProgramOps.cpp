@@ -8,6 +8,7 @@
 
 #include "RMSNorm/Access/Views.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/Threading.h"
@@ -176,6 +177,8 @@ LogicalResult ProgramBuilder::emitAll() {
         vectors[insertion.getResult()] = *vector;
     } else if (auto op = dyn_cast<LinalgOp>(step.op))
       result = emit(op, step.frame);
+    else if (auto op = dyn_cast<ScatterOp>(step.op))
+      result = emitScatter(op, step.frame);
     else
       result = emitNorm(step.op, step.frame);
     if (failed(result))
@@ -195,6 +198,36 @@ LogicalResult ProgramBuilder::emitAll() {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(norm.block)))
       if (isOpTriviallyDead(&op))
         op.erase();
+  return success();
+}
+
+/// A scatter computes what it stores: its source, and where.
+LogicalResult ProgramBuilder::emitScatter(ScatterOp op, Frame where) {
+  frame = &where;
+  const LoopNest nest = *getLoopNest(op);
+  for (const auto &[operand, map] : nest.reads) {
+    const Access *access = findAccess(*operand);
+    if (!access)
+      return fail("reads what is not known");
+    const SmallVector<unsigned> leaves =
+        getColumnLeaves(getIndices(map, where.loops));
+    FailureOr<Value> vector = getRead(*access, op.getLoc(), leaves);
+    if (failed(vector))
+      return failure();
+    Value value = *vector;
+    if (operand == &op.getSourceMutable()) {
+      setVector(cast<OpResult>(op.getResult()), value);
+      continue;
+    }
+    if (!leaves.empty())
+      return fail("stores columns of one row at an index for each");
+    auto type = cast<VectorType>(value.getType());
+    if (!type.getElementType().isIndex())
+      value = arith::IndexCastOp::create(
+          builder, op.getLoc(), type.clone(builder.getIndexType()), value);
+    indices[op].push_back(value);
+  }
+  frame = nullptr;
   return success();
 }
 

@@ -233,25 +233,25 @@ bool ProgramBuilder::isOfOneValue(LinalgOp op) {
 std::string ProgramBuilder::describeMap(StringRef expected,
                                         const Layout &layout,
                                         ArrayRef<unsigned> order,
-                                        bool hasIndex) const {
+                                        unsigned numIndices) const {
   llvm::SetVector<unsigned> leaves(order.begin(), order.end());
   leaves.insert_range(getColumnLeaves(layout));
   SmallVector<unsigned> variables(cluster.getRowDigits());
   const unsigned numRowDims = variables.size();
   llvm::append_range(variables, digits.getCover(leaves.getArrayRef()));
   return (": expected " + expected + ", got " +
-          AccessMap::getText(cluster.getMap(layout, variables, hasIndex).map,
+          AccessMap::getText(cluster.getMap(layout, variables, numIndices).map,
                              numRowDims))
       .str();
 }
 
 std::optional<ProgramBuilder::Place>
 ProgramBuilder::getPlace(Value tensor, const Layout &layout,
-                         ArrayRef<unsigned> order, bool hasIndex,
+                         ArrayRef<unsigned> order, unsigned numIndices,
                          std::string *why) {
   auto refuse = [&](StringRef what, StringRef expected) {
     if (why)
-      *why = what.str() + describeMap(expected, layout, order, hasIndex);
+      *why = what.str() + describeMap(expected, layout, order, numIndices);
     return std::nullopt;
   };
   auto refuseOrder = [&] {
@@ -279,7 +279,7 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
   std::optional<size_t> number, last;
   auto type = cast<RankedTensorType>(tensor.getType());
   bool isAfter = false;
-  if (rowDigits.empty() && !hasIndex)
+  if (rowDigits.empty() && numIndices == 0)
     for (auto [dim, sum] : llvm::enumerate(layout)) {
       const Sum index = digits.resolve(sum);
       isAfter |= digits.hasColumns(index);
@@ -299,7 +299,8 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
   if (leaves.empty()) {
     place.kind = TileKind::row;
   } else if (inner == 1 || (hasPairs && inner == 2)) {
-    place.kind = place.hasRow || hasIndex ? TileKind::tile : TileKind::column;
+    place.kind =
+        place.hasRow || numIndices != 0 ? TileKind::tile : TileKind::column;
   } else {
     place.kind = TileKind::group;
     if (!number)
@@ -333,7 +334,7 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
     variables = rowDigits;
   const unsigned first = variables.size();
   llvm::append_range(variables, cover);
-  LayoutMap map = cluster.getMap(rest, variables, hasIndex);
+  LayoutMap map = cluster.getMap(rest, variables, numIndices);
   if (!map.sizes.empty() ||
       llvm::is_contained(map.map.getResults(), AffineExpr()))
     return refuse(
@@ -360,7 +361,7 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
     dims.push_back(digit == 0 ? part : part % size.getNumber());
   }
   AffineMap result = map.map.replaceDimsAndSymbols(
-      dims, {}, rowDims + !cover.empty(), hasIndex);
+      dims, {}, rowDims + !cover.empty(), numIndices);
   if (number) {
     SmallVector<AffineExpr> exprs(result.getResults());
     exprs[*number] = getAffineDimExpr(0, context);

@@ -95,7 +95,7 @@ FailureOr<Value> ProgramBuilder::takePart(Location loc, Value vector,
   if (!offset || columns == kDynamicColumns)
     return fail("uses a part of a row" + describeMap("columns in their order",
                                                      index, leaves,
-                                                     /*hasIndex=*/false));
+                                                     /*numIndices=*/0));
   FailureOr<SmallVector<int64_t>> shape = getShape(leaves);
   if (failed(shape))
     return failure();
@@ -183,7 +183,7 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
   if (!offset)
     return fail("puts rows together in an order of their own" +
                 describeMap("columns in steps of one number", *index, some,
-                            /*hasIndex=*/false));
+                            /*numIndices=*/0));
   if (isPartial(all) || isPartial(some))
     return fail("puts columns together that are divided by what does not "
                 "divide their number");
@@ -229,14 +229,14 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
   }
   if (!row) {
     std::optional<Place> place =
-        getPlace(op.getDest(), whole, all, /*hasIndex=*/false);
+        getPlace(op.getDest(), whole, all, /*numIndices=*/0);
     if (!place || op.getDest().getDefiningOp<tensor::EmptyOp>())
       return fail("puts parts into what is not known");
     if (std::string reason =
             whyNotInMemory(*place, op.getDest(), /*isLoad=*/true);
         !reason.empty())
       return fail("puts parts into " + reason);
-    row = createLoad(op.getDest(), *place, /*index=*/Value());
+    row = createLoad(op.getDest(), *place, /*indices=*/{});
   }
   if (part->getType() == row.getType())
     return *part;
@@ -269,11 +269,12 @@ FailureOr<Value> ProgramBuilder::getVectorOfView(Value value) {
                   *cluster.findLayout(root), getColumnLeaves(*own));
 }
 
-FailureOr<Value> ProgramBuilder::load(const Access &access, Value index) {
+FailureOr<Value> ProgramBuilder::load(const Access &access,
+                                      ValueRange indices) {
   std::string why;
   std::optional<Place> place =
       getPlace(access.value, access.layout, getColumnLeaves(frame->loops),
-               bool(index), &why);
+               indices.size(), &why);
   if (!place)
     return fail("reads " + why);
   if (auto empty = access.value.getDefiningOp<tensor::EmptyOp>())
@@ -282,16 +283,16 @@ FailureOr<Value> ProgramBuilder::load(const Access &access, Value index) {
           whyNotInMemory(*place, access.value, /*isLoad=*/true);
       !reason.empty())
     return fail("reads " + reason);
-  return createLoad(access.value, *place, index);
+  return createLoad(access.value, *place, indices);
 }
 
 Value ProgramBuilder::createLoad(Value tensor, const Place &place,
-                                 Value index) {
+                                 ValueRange indices) {
   const VectorType type =
       getVectorType(place.shape, getElementTypeOrSelf(tensor.getType()));
   auto load = TileLoadOp::create(builder, current->getLoc(), type, place.kind,
                                  getBuffer(tensor),
-                                 place.hasRow ? Value(tile) : Value(), index,
+                                 place.hasRow ? Value(tile) : Value(), indices,
                                  /*map=*/AffineMapAttr());
   setAccess(load, place.map);
   return load;
@@ -378,16 +379,16 @@ ProgramBuilder::gather(tensor::ExtractOp extract,
     if (access.member != frame->member || access.parent != frame->computed ||
         access.extract != extract)
       continue;
-    if (access.indices.empty())
-      return load(access);
-    if (access.indices.size() > 1)
-      return fail("gathers by several indices");
-    FailureOr<Value> index = getIndex(access.indices.front());
-    if (failed(index))
-      return failure();
-    if (rmsnorm::isPerColumn(index->getType()))
-      return fail("gathers by an index for each column");
-    return load(access, *index);
+    SmallVector<Value> indices;
+    for (Value own : access.indices) {
+      FailureOr<Value> index = getIndex(own);
+      if (failed(index))
+        return failure();
+      if (rmsnorm::isPerColumn(index->getType()))
+        return fail("gathers by an index for each column");
+      indices.push_back(*index);
+    }
+    return load(access, indices);
   }
   return fail("gathers what is not known");
 }

@@ -598,7 +598,8 @@ Operation *ProgramBuilder::findLast(const Written &output) const {
 /// belongs. Returns whether it was not that.
 bool ProgramBuilder::leaveToOthers(Written &output) {
   const Value own = getViewSource(output.computed);
-  if (output.landing == own || !members.contains(own.getDefiningOp()))
+  if (output.landing == own || !members.contains(own.getDefiningOp()) ||
+      !cluster.findLayout(own))
     return false;
   output.landing = output.computed = own;
   output.layout = output.sourceLayout = *cluster.findLayout(own);
@@ -644,8 +645,13 @@ bool ProgramBuilder::isPutTogetherOutside(const Written &output) const {
 /// Whether `other` is inserted into what `output` is inserted into.
 bool ProgramBuilder::isNewer(const Written &other, const Written &output) {
   Value value = other.landing;
-  while (auto insertion = value.getDefiningOp<tensor::InsertSliceOp>()) {
-    value = insertion.getDest();
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      value = insertion.getDest();
+    else if (auto scatter = dyn_cast<ScatterOp>(op))
+      value = scatter.getDest();
+    else
+      break;
     if (value == output.landing)
       return true;
   }
@@ -674,9 +680,9 @@ Operation *ProgramBuilder::findCopy(const Written &output) const {
 /// Where `output` is stored; none if no kernel does so.
 std::optional<ProgramBuilder::Place>
 ProgramBuilder::getPlace(const Written &output, std::string *why) {
-  std::optional<Place> place =
-      getPlace(output.destination, output.layout,
-               getColumnLeaves(output.sourceLayout), /*hasIndex=*/false, why);
+  std::optional<Place> place = getPlace(output.destination, output.layout,
+                                        getColumnLeaves(output.sourceLayout),
+                                        output.access->indices.size(), why);
   if (!place || place->kind != TileKind::column)
     return place;
   if (!rowDigits.empty()) {
@@ -684,7 +690,7 @@ ProgramBuilder::getPlace(const Written &output, std::string *why) {
       *why = "columns at one place for all rows" +
              describeMap("an index for each row", output.layout,
                          getColumnLeaves(output.sourceLayout),
-                         /*hasIndex=*/false);
+                         /*numIndices=*/0);
     return std::nullopt;
   }
   // The columns of the only row.
@@ -731,11 +737,13 @@ LogicalResult ProgramBuilder::store(const Written &output) {
       isInsertedApart(output.landing,
                       hasColumnsLast(*place, type) ? 1 : place->run))
     return refuse("writes columns that will not lie side by side");
-  auto store = TileStoreOp::create(builder, current->getLoc(),
-                                   /*result=*/Type(), place->kind, vector,
-                                   getBuffer(output.destination, output.number),
-                                   place->hasRow ? Value(tile) : Value(),
-                                   /*map=*/AffineMapAttr());
+  auto scatter = dyn_cast<ScatterOp>(cluster.getMembers()[output.member].op);
+  auto store = TileStoreOp::create(
+      builder, current->getLoc(), /*result=*/Type(), place->kind, vector,
+      getBuffer(output.destination, output.number),
+      place->hasRow ? Value(tile) : Value(),
+      scatter ? ValueRange(indices.find(scatter)->second) : ValueRange(),
+      /*map=*/AffineMapAttr(), scatter && scatter.getSkipNegative());
   setAccess(store, place->map);
   return success();
 }
@@ -747,7 +755,7 @@ LogicalResult ProgramBuilder::placeSum(Written &output) {
   const SmallVector<unsigned> leaves = getColumnLeaves(output.layout);
   std::string why;
   std::optional<Place> place = getPlace(output.destination, output.layout,
-                                        leaves, /*hasIndex=*/false, &why);
+                                        leaves, /*numIndices=*/0, &why);
   if (!place)
     return fail("sums up to " + why);
   if (!leaves.empty() && place->elements != columns)
@@ -810,7 +818,7 @@ LogicalResult ProgramBuilder::placeSum(Written &output) {
   if (!isInOrder)
     return fail("sums up to what lies in an order of its own" +
                 describeMap("indices of rows in their order, then the column",
-                            output.layout, leaves, /*hasIndex=*/false));
+                            output.layout, leaves, /*numIndices=*/0));
   if (dims.size() != split.size())
     output.split = std::move(split);
   for (Value *tensor : {&output.destination, &output.sum.init}) {

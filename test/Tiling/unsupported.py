@@ -19,12 +19,12 @@ T = "tensor<64x64xf32>"
 
 Op = collections.namedtuple("Op", "names text type before", defaults=(T, ""))
 
-# The names of the op, what makes %out of %in, the type of %out, what stands beside the function.
+# The names of the op (a scatter of columns), what makes %out of %in, the type of %out, what stands beside the function.
 OPS = {
     "scatter": Op("tensor.scatter", """
-      %unit = tensor.expand_shape %in [[0], [1, 2]] output_shape [64, 1, 64] : tensor<64x64xf32> into tensor<64x1x64xf32>
-      %out = tensor.scatter %unit into %other[%at] scatter_dims([0]) unique
-          : (tensor<64x1x64xf32>, tensor<64x64xf32>, tensor<64x1xi64>) -> tensor<64x64xf32>"""),
+      %unit = tensor.expand_shape %in [[0], [1, 2]] output_shape [64, 64, 1] : tensor<64x64xf32> into tensor<64x64x1xf32>
+      %out = tensor.scatter %unit into %other[%at] scatter_dims([1]) unique
+          : (tensor<64x64x1xf32>, tensor<64x64xf32>, tensor<64x1xi64>) -> tensor<64x64xf32>"""),
     "matmul": Op("linalg.matmul", f"%out = linalg.matmul ins(%in, %other : {T}, {T}) outs(%e : {T}) -> {T}"),
     "conv": Op("linalg.conv_2d", f"""
       %ec = tensor.empty() : tensor<62x62xf32>

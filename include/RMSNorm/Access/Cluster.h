@@ -21,7 +21,7 @@ struct Member {
 
 /// What a member reads or writes in one place. `layout` says where in `value`,
 /// for each iteration of the member; indices that are known at run time only
-/// are `indices`.
+/// are `indices`, of a scatter its operands.
 struct Access {
   enum class Kind {
     /// Reads an element of `value`, an argument or the result of an op outside.
@@ -94,6 +94,12 @@ inline constexpr llvm::StringLiteral kUsesSum =
     "uses a sum over rows, which is known after the kernel (a norm of several "
     "dimensions wants them collapsed to one)";
 
+/// Why an op is no member that uses what others have stored at run-time
+/// indices.
+inline constexpr llvm::StringLiteral kUsesScattered =
+    "uses a tensor into which rows are stored at run-time indices, which is "
+    "known after the kernel";
+
 /// How a member uses what another one computes in the same row.
 enum class Relation { sameColumns, part, onePerRow, groups };
 
@@ -154,7 +160,7 @@ public:
     return refusals;
   }
   /// Whether the result is summed over rows; it has no row of its own.
-  bool isSumOverRows(OpResult result) const { return !layouts.count(result); }
+  bool isSumOverRows(OpResult result) const;
 
   /// The loops of a member as a map of its rows and columns.
   LayoutMap getLoops(const Member &member) const;

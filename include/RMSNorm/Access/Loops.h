@@ -12,7 +12,8 @@
 namespace mlir::rmsnorm::access {
 
 /// The loops of an op on tensors, and how they index its operands and results.
-/// Each result of a map is a loop or a constant.
+/// Each result of a map is a loop or a constant, of a scatter's result also a
+/// symbol: the element that it reads of that one of its indices.
 struct LoopNest {
   /// A dimension of an operand that has the size of the loop.
   SmallVector<std::pair<Value, int64_t>> dims;
@@ -43,9 +44,9 @@ enum class Columns { last, reduced, none };
 std::optional<SmallVector<unsigned>>
 getRowLoops(Operation *op, Columns columns = Columns::last);
 
-/// The loops of a linalg op or of a norm on tensors, or none: it is another op,
-/// or one whose indices are more than loops and constants, or that does not
-/// write each element of its results once.
+/// The loops of a linalg op, of a norm or a scatter on tensors, or none: it is
+/// another op, or one whose indices are more than loops and constants, or that
+/// does not write each element of its results once.
 std::optional<LoopNest> getLoopNest(Operation *op);
 
 /// Whether `op` does nothing but copy a tensor to a tensor, the dimensions in
