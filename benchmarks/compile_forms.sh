@@ -34,6 +34,9 @@ for n in ${widths/models/}; do
   done
   compile nvfp4 "$n" "$(groups 16)" < examples/quantised/nvfp4.mlir
 done
+for form in append_6144 latent_576 indexer_key_128; do
+  norm-compile "examples/caches/${form%_*}.mlir" --target=sm_90 ${FLAGS:-} -o "$folder/$form.rmsn"
+done
 for head in 80 96 112 192; do
   sed -E "s/([x<, ])128/\\1$head/g; s/([x, ])64([]x])/\\1$((head / 2))\\2/g; s/@qk_rope/&$head/" \
     benchmarks/forms/qk_rope.mlir | compile "qk_rope$head" $((48 * head)) ""

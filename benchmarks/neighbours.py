@@ -33,6 +33,11 @@ benchmarks/data/performance/rotations.json likewise, of "models":
     ... 32768x4096 4096x4096 64x4096 --compile default --forms rope_mxfp8
     ... 4096x9216 64x9216 --compile default --forms heads_rope heads_rope_fp8
     ... 4096x5120 --compile default max-autotune --forms rope_sections
+
+benchmarks/data/performance/caches.json likewise, of "models"; rows are stored into caches of 8,192 tokens, by torch.compile in
+place, too, and the copies write the rows alone:
+
+    ... 4096x6144 64x6144 4096x576 64x576 4096x128 64x128 --compile default max-autotune --forms append latent indexer_key
 """
 import argparse
 import os
@@ -46,6 +51,8 @@ import timing
 
 BF16, F32, I8, I64, E4M3 = torch.bfloat16, torch.float32, torch.int8, torch.int64, torch.float8_e4m3fn
 E8M0, E2M1 = "e8m0", "e2m1"  # bytes in PyTorch, of E2M1 with two numbers each
+SLOTS = "slots"  # of a cache, each once
+CACHED = 8192  # tokens of a cache
 
 
 def norm(x, w, eps=1e-5):
@@ -58,14 +65,31 @@ def silu(z):
 
 class Form:
     """`inputs` and `outputs`: (shape of M and N, dtype), I64 for positions below 4096; `compute`: of inputs in f32 or f64, what
-    is stored before it is converted, and what stands for it in PyTorch; `read`: the part of the first input that it reads."""
+    is stored before it is converted, and what stands for it in PyTorch; `read`: the part of the first input that it reads.
+    The first `caches` outputs are caches, into which rows are stored at the slots that the last input has."""
 
-    def __init__(self, inputs, outputs, compute, tolerance=2**-7, read=1):
-        self.inputs, self.outputs, self.compute, self.tolerance, self.read = inputs, outputs, compute, tolerance, read
+    def __init__(self, inputs, outputs, compute, tolerance=2**-7, read=1, caches=0):
+        self.inputs, self.outputs, self.compute, self.tolerance, self.read, self.caches = inputs, outputs, compute, tolerance, read, caches
 
     def stored(self, inputs):
         """What `compute` makes of them, clamped and of the outputs' types."""
-        return [narrowed(value, dtype) for value, (_, dtype) in zip(self.compute(*inputs), self.outputs)]
+        given = inputs[:-1] if self.caches else inputs
+        return [narrowed(value, dtype) for value, (_, dtype) in zip(self.compute(*given), self.outputs)]
+
+    def append(self, inputs, caches):
+        """The same stored into caches, and the rest."""
+        values = self.stored(inputs)
+        for cache, rows in zip(caches, values):
+            if cache.element_size() == 1:  # of f8, too
+                cache, rows = cache.view(torch.uint8), rows.view(torch.uint8)
+            cache.view(CACHED, *rows.shape[1:])[inputs[-1]] = rows
+        return values[self.caches:]
+
+    def expected(self, inputs):
+        """The outputs in f64; of caches what is not stored is 0."""
+        values = self.compute(*(inputs[:-1] if self.caches else inputs))
+        whole = [rows.new_zeros((CACHED, *rows.shape[1:])).index_copy_(0, inputs[-1], rows) for rows in values[:self.caches]]
+        return whole + values[self.caches:]
 
 
 def in_floats(tensor, dtype):
@@ -193,6 +217,30 @@ def of_heads(x, wq, wk, cos, sin, scale=None):
     return done if scale is None else [(part * (1 / scale)).clamp(-448, 448) for part in done]
 
 
+def appended(qkv, wq, wk, cos, sin):
+    return [*rotated(qkv[:, 32:40], wk, cos, sin, 1e-6), qkv[:, 40:], *rotated(qkv[:, :32], wq, cos, sin, 1e-6)]
+
+
+def quantised_rows(y, size):
+    groups = y.unflatten(-1, (-1, size))
+    scale = torch.clamp(groups.abs().amax(-1, keepdim=True), min=1e-4) * (1 / 448)
+    return [(groups / scale).clamp(-448, 448).flatten(-2), scale.squeeze(-1)]
+
+
+def latent(kv, w, cos, sin):
+    first, second = kv[:, 512:].chunk(2, -1)
+    key = torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
+    return [*quantised_rows(norm(kv[:, :512], w, 1e-6), 128), key]
+
+
+def indexer_key(x, w, b, cos, sin):
+    centered = x - x.mean(-1, keepdim=True)
+    y = norm(centered, w, 1e-6) + b
+    first, second, rest = y[:, :32], y[:, 32:64], y[:, 64:]
+    key, scale = quantised_rows(torch.cat([first * cos - second * sin, second * cos + first * sin, rest], -1), 128)
+    return [key, scale.squeeze(-1)]
+
+
 def modulated(x, both):
     shift, scale = both[:, None].chunk(2, -1)
     return [norm(x, 1 + scale, 1e-6) + shift]
@@ -266,6 +314,15 @@ FORMS = {
                        [(lambda m, n: (m, 24, 128), BF16)] * 2 + [(lambda m, n: (m, n // 3), BF16)], of_heads),
     "heads_rope_fp8": Form([(ROW, BF16), (THIRD, BF16), (THIRD, BF16), (ANGLES, F32), (ANGLES, F32), (lambda m, n: (), F32)],
                            [(lambda m, n: (m, 24, 128), E4M3)] * 2 + [(lambda m, n: (m, n // 3), E4M3)], of_heads),
+    "append": Form([(lambda m, n: (m, 48, 128), BF16), (lambda m, n: (128,), BF16), (lambda m, n: (128,), BF16), (ANGLES, F32),
+                    (ANGLES, F32), (ROWS, SLOTS)],
+                   [(lambda m, n: (CACHED // 16, 16, 8, 128), BF16)] * 2 + [(HEADS, BF16)], appended, caches=2),
+    "latent": Form([(ROW, BF16), (lambda m, n: (512,), BF16), (lambda m, n: (m, 32), F32), (lambda m, n: (m, 32), F32), (ROWS, SLOTS)],
+                   [(lambda m, n: (CACHED, 512), E4M3), (lambda m, n: (CACHED, 4), F32), (lambda m, n: (CACHED, 64), BF16)], latent,
+                   caches=3),
+    "indexer_key": Form([(ROW, BF16), (COLUMNS, F32), (COLUMNS, F32), (lambda m, n: (m, 32), F32), (lambda m, n: (m, 32), F32),
+                         (ROWS, SLOTS)],
+                        [(lambda m, n: (CACHED, 128), E4M3), (lambda m, n: (CACHED,), F32)], indexer_key, caches=2),
     # With --merge-launches=0 as two launches.
     "qwen3_8b_rope": Form([(lambda m, n: (m, n // 128, 128), BF16), (lambda m, n: (128,), BF16), (lambda m, n: (128,), BF16),
                            (ANGLES, F32), (ANGLES, F32)],
@@ -304,6 +361,9 @@ TITLES = {
     "rope_sections": "q and k of packed qkv: a norm for each head, a rotation by sections",
     "heads_rope": "q, k and v of a row: norms over 24 heads, rotations, v copied",
     "heads_rope_fp8": "q, k and v of a row: norms over 24 heads, rotations, all in fp8, static scale",
+    "append": "q, k and v of packed qkv: norms and rotations of heads, k and v into paged caches",
+    "latent": "DeepSeek's latent: norm, fp8 with a scale per 128 columns, rotated key, into a cache",
+    "indexer_key": "DeepSeek's indexer: LayerNorm, rotation, fp8 with a scale, into a cache",
     "qwen3_8b_rope": "q and k of packed qkv: the same, in one launch"}
 
 
@@ -311,8 +371,8 @@ def tensors(shapes, m, n, filled):
     made = []
     for shape, dtype in shapes:
         size = shape(m, n)
-        if dtype == I64:
-            made.append(torch.randint(0, 4096, size, device="cuda"))
+        if dtype in (I64, SLOTS):
+            made.append(torch.randint(0, 4096, size, device="cuda") if dtype == I64 else torch.randperm(CACHED, device="cuda")[:m])
             continue
         # Weights about 1, a scale that is one.
         value = torch.randn(size, device="cuda") * 0.5 + (len(size) == 1) if size else torch.tensor(0.02, device="cuda")
@@ -324,7 +384,8 @@ def tensors(shapes, m, n, filled):
 def differing(form, inputs, outputs):
     """The largest share, of an output, that is further from f64 than its type's step and what f32 adds."""
     share = 0.0
-    for value, output, (_, dtype) in zip(form.compute(*(in_floats(t, torch.float64) for t in inputs)), outputs, form.outputs):
+    for value, output, (_, dtype) in zip(form.expected([in_floats(t, torch.float64) for t in inputs]), outputs, form.outputs):
+        value = value.reshape(output.shape)  # caches may be of blocks
         if dtype in (E8M0, E2M1):
             share = max(share, (output != value).double().mean().item())
             continue
@@ -380,7 +441,7 @@ def main():
             def bind(inputs, outputs):
                 return function.bind([described(t, d) for t, (_, d) in zip([*inputs, *outputs], [*form.inputs, *form.outputs])])
 
-            for output in first[1]:
+            for output in first[1][form.caches:]:
                 output.view(torch.uint8).fill_(0xFF)
             bind(*first)(torch.cuda.current_stream().cuda_stream)
             torch.cuda.synchronize()
@@ -393,20 +454,21 @@ def main():
             for mode in options.compile:
                 torch._dynamo.reset()
 
-                def plain(*inputs):
-                    return form.stored([in_floats(t, F32) for t in inputs])
+                def plain(inputs, caches):
+                    return form.append([in_floats(t, F32) for t in inputs], caches)
 
                 compiled = torch.compile(plain, mode=None if mode == "default" else mode + "-no-cudagraphs", dynamic=False)
-                compiled(*first[0])
+                compiled(first[0], first[1][:form.caches])
 
-                def theirs(inputs, compiled=compiled):
+                def theirs(inputs, outputs, compiled=compiled):
                     def launch(stream):
                         with torch.cuda.stream(torch.cuda.ExternalStream(stream)):
-                            launch.results = compiled(*inputs)  # kept, so that outputs are in rotation, too
+                            launch.results = compiled(inputs, outputs[:form.caches])  # kept, so that outputs are in rotation, too
                     return launch
 
-                launches[mode] = [theirs(s[0]) for s in sets]
+                launches[mode] = [theirs(*s) for s in sets]
             read, written = (sum(t.numel() * t.element_size() for t in part) for part in first)
+            written -= sum(t.numel() * t.element_size() * (CACHED - m) // CACHED for t in first[1][:form.caches])
             kernels = timing.copies(int(read - (1 - form.read) * first[0][0].numel() * first[0][0].element_size()), written)
             times = timing.in_rounds({**launches, **kernels})
             top = min(times[name] for name in kernels)
