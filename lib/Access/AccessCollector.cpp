@@ -48,18 +48,23 @@ AccessCollector::AccessCollector(Cluster &cluster, ArrayRef<Cluster> others,
     for (const Member &member : other.members)
       needs[member.op] = all;
   }
-  // Another cluster may need what stands after some of its members.
-  for (size_t count = 1, last = 0; count != last;) {
-    last = count;
-    for (Operation &op : *block)
-      for (Operation *definition : needs[&op]) {
-        if (isMember(definition) || afterMembers.contains(definition))
-          afterMembers.insert(&op);
-        if (definition == cluster.anchor || afterAnchor.contains(definition))
-          afterAnchor.insert(&op);
-      }
-    count = afterMembers.size() + afterAnchor.size();
-  }
+  // Another cluster needs what any of its members does.
+  DenseMap<Operation *, SmallVector<Operation *, 4>> users;
+  for (const auto &[op, definitions] : needs)
+    for (Operation *definition : definitions)
+      users[definition].push_back(op);
+  auto follow = [&](ArrayRef<Operation *> from, DenseSet<Operation *> &after) {
+    SmallVector<Operation *> work(from);
+    while (!work.empty())
+      for (Operation *user : users.lookup(work.pop_back_val()))
+        if (after.insert(user).second)
+          work.push_back(user);
+  };
+  SmallVector<Operation *> members;
+  for (const Member &member : cluster.members)
+    members.push_back(member.op);
+  follow(members, afterMembers);
+  follow(cluster.anchor, afterAnchor);
 }
 
 bool AccessCollector::dependsOnMembers(Value value) const {

@@ -441,19 +441,21 @@ Value rmsnorm::decomposeScatter(RewriterBase &rewriter, ScatterOp op) {
     }
   }
   enter(count);
+  // Of the sizes of `dest`, which may say more than those of the source.
   const RankedTensorType type = op.getSource().getType();
   SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
-      ownSizes = tensor::getMixedSizes(b, b.getLoc(), source);
-  for (auto [dim, index] : llvm::enumerate(slice)) {
+      ownSizes(slice.size(), b.getIndexAttr(1));
+  for (auto [dim, index] : llvm::enumerate(slice))
     offsets[dim] = index;
-    ownSizes[dim] = b.getIndexAttr(1);
-  }
+  SmallVector<int64_t> shape;
+  for (auto [dim, size] : llvm::enumerate(all))
+    if (!op.isIndexed(dim)) {
+      ownSizes.push_back(size);
+      shape.push_back(op.getDest().getType().getDimSize(dim));
+    }
   Value stored = tensor::ExtractSliceOp::create(
-      b,
-      RankedTensorType::get(type.getShape().drop_front(slice.size()),
-                            type.getElementType()),
-      source, offsets, ownSizes,
-      SmallVector<OpFoldResult>(offsets.size(), b.getIndexAttr(1)));
+      b, RankedTensorType::get(shape, type.getElementType()), source, offsets,
+      ownSizes, SmallVector<OpFoldResult>(offsets.size(), b.getIndexAttr(1)));
   Value result = tensor::InsertSliceOp::create(
       b, stored, dest, target, sizes,
       SmallVector<OpFoldResult>(target.size(), b.getIndexAttr(1)));

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -63,18 +64,33 @@ SmallVector<IndexArgument> rmsnorm::getIndexArguments(func::FuncOp function) {
       });
     }
     visitArguments(index, [&](BlockArgument argument) {
-      all.push_back({argument, table, dim, isDistinct});
+      if (getElementTypeOrSelf(argument.getType()).isSignlessInteger())
+        all.push_back({argument, table, dim, isDistinct});
     });
   };
   function.walk([&](tensor::ExtractOp extract) {
     for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
       add(index, extract.getTensor(), dim, /*isDistinct=*/false);
   });
-  // The first index alone tells rows apart, which is more than is needed.
+  // One index alone tells rows apart, the first that has one for each of them,
+  // or else all together: more than is needed.
   function.walk([&](ScatterOp scatter) {
-    for (auto [number, indices] : llvm::enumerate(scatter.getIndices()))
+    auto isOfEach = [&](Value indices) {
+      bool found = false;
+      visitArguments(indices, [&](BlockArgument argument) {
+        found |= cast<ShapedType>(argument.getType()).getRank() >=
+                 scatter.getNumBatchDims();
+      });
+      return found;
+    };
+    bool isDistinct = false;
+    const bool areAll = llvm::none_of(scatter.getIndices(), isOfEach);
+    for (auto [number, indices] : llvm::enumerate(scatter.getIndices())) {
+      const bool isFirst = !isDistinct && isOfEach(indices);
+      isDistinct |= isFirst;
       add(indices, scatter.getDest(), scatter.getDims()[number],
-          /*isDistinct=*/number == 0);
+          isFirst || areAll);
+    }
   });
   return all;
 }

@@ -123,10 +123,12 @@ Value ProgramBuilder::getDestination(Value landing) {
       destination = insertion.getDest(), isWhole = false;
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op);
              dps && ((access::getFilled(op) && isWhole) ||
-                     members.contains(op) || isLanding(destination)))
+                     members.contains(op) || isLanding(destination))) {
+      // What rows are scattered into has all else.
+      isWhole &= !isa<ScatterOp>(op);
       destination = dps.getTiedOpOperand(cast<OpResult>(destination))->get();
-    else if (isView(op) && !isa<tensor::ExtractSliceOp>(op) &&
-             isOfMember(op->getOperand(0)))
+    } else if (isView(op) && !isa<tensor::ExtractSliceOp>(op) &&
+               isOfMember(op->getOperand(0)))
       take(op->getOperand(0));
     else
       break;

@@ -215,7 +215,8 @@ def RMSNorm_ScatterOp : RMSNorm_Op<"scatter", [
 
     An index that is not below the size of its dimension, a negative one without
     `skip_negative`, and two slices at the same place are undefined behaviour.
-    The simulator finds the first two, and the third where kernels' blocks differ.
+    The simulator finds what is stored outside of `dest`, and what two blocks of
+    a kernel store at one place.
 
     ```mlir
     %c = rmsnorm.scatter %k into %cache at(%slots : tensor<?xi64>) dims [0]
