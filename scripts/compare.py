@@ -6,8 +6,8 @@
 
 Each input is raised by norm-opt, decomposed again and, in one program with what
 it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
-that are a hash of the indices, integers from 0 to 3 in tensors of i32 and i64; a
-dynamic size is N (7), a scalar 1e-5. With
+that are a hash of the indices, integers from 0 to 3 in tensors of i32 and i64, any
+in those of i8; a dynamic size is N (7), a scalar 1e-5. With
 --embed, what was raised becomes kernels for TARGET, among the same stock passes,
 and HOST ("gpu", "direct") is how they are launched, on the simulator unless
 RMSNORM_GPU_BACKEND names another device; OPTIONS are more ones of
@@ -156,6 +156,9 @@ class Program:
         if element in ("i32", "i64"):
             body += ["%three = arith.constant 3 : i32", "%z32 = arith.andi %k, %three : i32", "%z = " + ("arith.addi %z32, %zero32 : i32" if element == "i32" else "arith.extui %z32 : i32 to i64")]
             body.insert(0, "%zero32 = arith.constant 0 : i32")
+            value = "%z"
+        elif element == "i8":
+            body.append("%z = arith.trunci %k : i32 to i8")
             value = "%z"
         elif element != "f32":
             body.append(f"%z = arith.truncf %w : f32 to {element}")

@@ -1,101 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A random program with views around norms: its IR, and what it computes.
 
-The tensors' elements are flat lists. Every view is a list of places in one:
-sizes and, for each, how far apart. See views.py.
+See views.py and, for what tensors are, value.py.
 """
 
-import array
 import itertools
 import math
 import os
 import random
-import struct
 
-import capi
-
-
-def bf16(value):
-    bits = struct.unpack("<I", struct.pack("<f", value))[0]
-    return bits + 0x7FFF + (bits >> 16 & 1) >> 16
+from scatters import Scatters
+from value import Dim, TYPES, Value, places, texts
 
 
-class Type:
-    """Elements of tensors: how bytes stand for them, and how far off a right result may be."""
-
-    def __init__(self, code, dlpack, tolerance, to_bits, from_bits, unwritten=math.nan):
-        self.code, self.dlpack, self.tolerance, self.unwritten = code, dlpack, tolerance, unwritten
-        self.to_bits, self.from_bits = to_bits, from_bits
-
-    def encode(self, values):
-        return array.array(self.code, map(self.to_bits, values))
-
-    def decode(self, bits):
-        return list(map(self.from_bits, bits))
-
-    def round(self, value):
-        return self.from_bits(self.to_bits(value))
-
-
-TYPES = {
-    # What is computed of f32 is not rounded here, and elements are about 1.
-    "f32": Type("f", capi.F32, 2.0**-10, float, float),
-    "f16": Type("H", capi.F16, 2.0**-6, lambda v: struct.unpack("<H", struct.pack("<e", v))[0],
-                lambda b: struct.unpack("<e", struct.pack("<H", b))[0]),
-    "bf16": Type("H", capi.BF16, 2.0**-4, lambda v: 0x7FC0 if v != v else bf16(v),
-                 lambda b: struct.unpack("<f", struct.pack("<I", b << 16))[0]),
-    # Next to a tie either integer is right.
-    "i8": Type("b", capi.I8, 1.0, int, float, -128),
-}
-
-
-class Dim:
-    """A size, and the value that it is in the program if that is not static."""
-
-    def __init__(self, size, name=None):
-        self.size, self.name = size, name
-        self.text = name or str(size)
-
-    def __eq__(self, other):
-        return self.text == other.text
-
-
-class Value:
-    """A tensor. `home` is the number of the argument that it is, with other elements, and `source` that of which it is a
-    reshape. Its elements are right as far as `precise`, a type, tells numbers apart."""
-
-    def __init__(self, name, dims, kind, data, normed=False, home=None):
-        self.name, self.dims, self.kind, self.data, self.normed, self.home = name, list(dims), kind, data, normed, home
-        self.precise, self.source = kind, home
-
-    sizes = property(lambda self: [dim.size for dim in self.dims])
-    type = property(lambda self: f"tensor<{''.join('?x' if d.name else f'{d.size}x' for d in self.dims)}{self.kind}>")
-
-    def strides(self):
-        return [math.prod(self.sizes[i + 1:]) for i in range(len(self.dims))]
-
-
-def places(sizes, strides, start=0):
-    """Where the elements of a view lie, in order."""
-    found = [start]
-    for size, stride in zip(sizes, strides):
-        found = [place + i * stride for place in found for i in range(size)]
-    return found
-
-
-def texts(items):
-    return ", ".join(str(item) for item in items)
-
-
-class Program:
+class Program(Scatters):
     STEPS = {"norm": 4, "transpose": 4, "rows": 3, "columns": 2, "part": 2, "assemble": 2, "elementwise": 4,
              "norm_part": 2, "scales": 2, "quantise": 0.5, "keep": 2}
     MORE_STEPS = ["sum_rows", "sum_rows", "share", "pad", "twice"]
     DIGIT_STEPS = ["rotate", "rotate", "scale_groups", "digit_operand", "take_digit", "replace_digit"]
 
-    def __init__(self, seed, steps=None, mutating=False):
+    def __init__(self, seed, steps=None, mutating=False, embedded=False):
         self.seed, self.name, self.mutating, self.mutated = seed, f"f{seed}", mutating, False
-        self.drops_one_of_several = False
+        self.embedded = embedded
+        self.drops_one_of_several = self.only_modules = False
+        # Whether there are slots enough only for sizes as they are here, and all indices that are arguments.
+        self.own_sizes, self.slots = False, []
         self.lines, self.count, self.arguments, self.results, self.ended = [], 0, [], [], False
         self.rng = rng = random.Random(seed)
         self.kind = rng.choice(["f32", "f32", "f32", "bf16", "f16"])
@@ -103,7 +32,7 @@ class Program:
         few = rng.choice([[1, 2, 3, 4], [1, 5], [2, 4], [5, 5, 1, 3], [1, 1, 2]])
         for i in range(rng.choice([1, 1, 2, 2, 3, 3, 4])):
             dynamic = rng.random() < 0.45
-            dims.append(Dim(rng.choice([0] + few * 3) if dynamic else rng.choice(few), f"%d{i}" if dynamic else None))
+            dims.append(Dim(rng.choice([0] + few * 3) if dynamic else rng.choice(few), f"%d{i}" if dynamic else None, 8 if embedded else None))
         columns = rng.choice([4, 8, 16, 32, 64, 6, 24, 48])
         # Drawn apart: other programs stay as they were.
         digits = random.Random(f"steps on digits of columns of {seed}")
@@ -123,16 +52,26 @@ class Program:
         for _ in range(digit_steps):
             names.insert(digits.randint(1, len(names)), digits.choice(self.DIGIT_STEPS))
         plan = [(name, rng.random()) for name in names] + [("finish", rng.random())]
+        # The same: rows that are stored at indices come last.
+        slots = random.Random(f"rows in slots of {seed}")
+        scatters = slots.choice([0, 0, 0, 0, 0, 0, 1, 1, 2])
+        if scatters and slots.random() < 0.6:
+            # What has few steps is refused less often.
+            fewer = slots.sample(range(len(plan) - 1), min(len(plan) - 1, slots.choice([1, 2, 2])))
+            plan = [step for i, step in enumerate(plan) if step[0] in ("norm", "finish") or i in fewer]
+        plan[-1:-1] = [("scatter", slots.random()) for _ in range(scatters)]
         self.steps = [f"{i}:{name}" for i, (name, _) in enumerate(plan)] if steps is None else steps
         for i, (name, step_seed) in enumerate(plan):
-            if f"{i}:{name}" in self.steps and not self.ended:
+            if f"{i}:{name}" in self.steps and (not self.ended or name == "scatter"):
                 self.rng = random.Random(step_seed)
                 getattr(self, name)()
         if not self.results:
             self.finish()
 
     def text(self):
-        arguments = texts(f"%a{i}: {value.type}" for i, value in enumerate(self.arguments))
+        # compare.py makes no indices that are distinct; there the program does.
+        own = [value for value in self.arguments if not (self.embedded and value in self.slots)]
+        arguments = texts(f"{value.name}: {value.type}" for value in own)
         kinds = texts(value.type for value in self.results)
         body = "".join(f"  {line}\n" for line in self.lines)
         return (f"func.func @{self.name}({arguments}) -> ({kinds}) {{\n{body}"
@@ -147,7 +86,7 @@ class Program:
     def is_for_modules(self):
         """Whether it is none for compare.py: an argument has a size that follows from others, where that gives all the
         same; or a slice drops one of several dimensions of one element, of which MLIR's bufferization takes another."""
-        return self.drops_one_of_several or any(
+        return self.drops_one_of_several or self.only_modules or any(
             dim.name and not dim.name.startswith("%d") for value in self.arguments for dim in value.dims)
 
     # What steps are made of.
@@ -185,7 +124,7 @@ class Program:
         total = dynamic[0]
         factors = dynamic[1:] + ([Dim(static, self.new(f"arith.constant {static} : index"))] if static != 1 else [])
         for factor in factors:
-            total = Dim(total.size * factor.size, self.new(f"arith.muli {total.name}, {factor.name} : index"))
+            total = Dim(total.size * factor.size, self.new(f"arith.muli {total.name}, {factor.name} : index"), total.most * factor.most)
         return total
 
     def reshape(self, value, first, last, dims):
@@ -349,6 +288,7 @@ class Program:
             factor = self.rng.choice([f for f in (1, 2, 3, 5) if dim.size % f == 0 and (not dim.name or f < 3)])
             rest = Dim(dim.size // factor)
             if dim.name:
+                rest.most = max(dim.most // factor, 1)
                 rest.name = rest.text = self.new(f"arith.divui {dim.name}, {self.new(f'arith.constant {factor} : index')} : index") if factor > 1 else dim.name
             self.value = self.reshape(self.value, i, i, self.rng.sample([rest, Dim(factor)], 2))
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs random programs with views around norms, against a reference of its own.
 
-    views.py [--seed=S] [--count=N] [--embed=TARGET] [--gpu=CHIP] [--mutate] [--minimise] [--keep=DIR]
+    views.py [--seed=S] [--count=N] [--embed=TARGET] [--gpu=CHIP] [--mutate] [--step=NAME]
+             [--minimise] [--keep=DIR]
 
 A program is a list of steps on one tensor: norms, transposes, slices, groups,
-interleaved columns, operands that are broadcast, several results. Each step
-writes IR and computes, in plain Python, what it means; of the compiler it knows
-nothing. Program S depends on S alone, and so does each step: a program with
-steps left out is a program, which is what --minimise tries.
+interleaved columns, operands that are broadcast, several results, rows stored at
+indices of an argument. Each step writes IR and computes, in plain Python, what it
+means; of the compiler it knows nothing. Program S depends on S alone, and so does
+each step: a program with steps left out is a program, which is what --minimise
+tries. Where it is embedded, its indices are made in the program.
 
 Each program is compiled for two chips and the oracle. Then
 
@@ -22,7 +24,8 @@ With --gpu=CHIP, such as sm_90, norm-run launches them on the GPU of this machin
 With --embed=TARGET programs become kernels among host code instead, and
 compare.py compares them with upstream's lowering. None may be refused there.
 With --mutate the reference and the program differ in a place: all that are
-compiled must be seen to be wrong. --keep=DIR leaves programs that fail in DIR.
+compiled must be seen to be wrong. With --step=scatter all programs are left out
+that have no step of that name. --keep=DIR leaves programs that fail in DIR.
 
 norm-compile and norm-run are taken from the PATH; LIBDIR and, with --embed,
 LLVM_LIBDIR are the folders of libraries.
@@ -147,7 +150,7 @@ def judge(program, folder, options):
     status, text = call("norm-compile", path, *targets, "-o", compiled)
     if status:
         return failed(status, text)
-    for chip in () if options.mutate else chips:
+    for chip in () if options.mutate or program.own_sizes else chips:
         verdict, reason = run_modules([compiled], f"sim:{chip}", rng)
         if verdict != OK:
             return verdict, reason
@@ -157,7 +160,8 @@ def judge(program, folder, options):
 
 def on_gpu(some, folder):
     """Launches the programs that were compiled on the GPU: all at once, and one by one if that fails."""
-    paths = {program: os.path.join(folder, f"{program.name}.mlir.rmsn") for program, (verdict, _) in some if verdict == OK}
+    paths = {program: os.path.join(folder, f"{program.name}.mlir.rmsn") for program, (verdict, _) in some
+             if verdict == OK and not program.own_sizes}
     seed = some[0][0].seed
     failed = paths and run_modules(list(paths.values()), "cuda", random.Random(seed))[0] != OK
     for program, verdict in some:
@@ -194,7 +198,7 @@ def embed(programs, folder, target):
 def minimise(program, verdict, reason, test):
     """The program with as few steps as fail alike, and why it fails."""
     for step in list(program.steps):
-        fewer = Program(program.seed, [other for other in program.steps if other != step], program.mutating)
+        fewer = Program(program.seed, [other for other in program.steps if other != step], program.mutating, program.embedded)
         other, why = test(fewer)
         if other == verdict and (verdict == WRONG or class_of(other, why) == class_of(verdict, reason)):
             program, reason = fewer, why
@@ -215,6 +219,7 @@ def main():
     parser.add_argument("--embed")
     parser.add_argument("--gpu")
     parser.add_argument("--mutate", action="store_true")
+    parser.add_argument("--step")
     parser.add_argument("--minimise", action="store_true")
     parser.add_argument("--keep")
     options = parser.parse_args()
@@ -232,7 +237,9 @@ def main():
                     some = [(program, judge(program, folder, options)) for program in programs[first:first + BATCH]]
                     yield from on_gpu(some, folder) if options.gpu else some
 
-        programs = [Program(seed, None, options.mutate) for seed in range(options.seed, options.seed + options.count)]
+        programs = [Program(seed, None, options.mutate, bool(options.embed)) for seed in range(options.seed, options.seed + options.count)]
+        if options.step:
+            programs = [program for program in programs if any(step.endswith(":" + options.step) for step in program.steps)]
         if options.mutate:
             programs = [program for program in programs if program.mutated and all(map(math.prod, (r.sizes for r in program.results)))]
         for program, (verdict, reason) in verdicts(programs):
