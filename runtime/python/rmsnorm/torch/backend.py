@@ -114,9 +114,9 @@ class Pass:
 
     def _run(self, graph, made):
         options = [f"--raise={self.roundings}", f"--row-wise={self.row_wise}"]
-        refused = set()
+        refused, stores = set(), linalg.find_stores(graph)
         while True:
-            text, written, unwritten = linalg.emit_graph(graph, lambda node: node.name not in refused and self._is_here(node))
+            text, written, unwritten = linalg.emit_graph(graph, stores, lambda node: node.name not in refused and self._is_here(node))
             try:
                 proposed = kernels.outline(text, options)
                 break
@@ -126,16 +126,17 @@ class Pass:
                     raise
                 refused |= names
                 made.left += [Left(name, "", error.messages[0]) for name in names]
-        found = regions.Regions(graph)
+        found = regions.Regions(graph, stores)
         made.norms = found.propose(proposed, written)
-        calls = found.join()
+        # Stores alone are Inductor's.
+        calls = [] if stores and not made.norms and self.row_wise != "all" else found.join()
         with concurrent.futures.ThreadPoolExecutor() as pool:  # for the compiler's processes
             compiled = list(pool.map(lambda call: self._compile_apart(found, call, made), calls))
         # Users of a call's results may stand in front of it until all are sorted.
         taken, replaced = set(), {}
         for region in [region for part in compiled for region in part]:
             try:
-                self._replace(graph, region, made, replaced)
+                self._replace(graph, region, made, replaced, stores)
                 taken.update(region[1])
             except Exception as error:
                 self._leave(made, found, [n.name for n in region[1]], f"{type(error).__name__}: {error}")
@@ -219,25 +220,32 @@ class Pass:
             left |= region - found.without(region, culprits)
         return None
 
-    def _replace(self, graph, compiled, made, replaced):
+    def _replace(self, graph, compiled, made, replaced, stores):
         """`replaced`: of nodes that others have replaced what stands for them. The graph changes only if all of it can."""
         key, nodes, inputs, outputs, text = compiled
         inputs = [replaced.get(node, node) for node in inputs]
         lying = [self._plan(node, lies) for node, lies in zip(inputs, text.input_orders)]
-        values = kernels.launch([steps[-1][2] if steps else node.meta["val"] for node, steps in zip(inputs, lying)], key)
+        count = len(inputs) - sum(node in stores for node in outputs)  # what stores change is at the end
+        if any(step[0] is linalg.aten.clone.default for steps in lying[count:] for step in steps):
+            raise AssertionError("expected places to store into, got copies of them")
+        op = kernels.launch if count == len(inputs) else kernels.update
+        pack = lambda given: (given, key) if op is kernels.launch else (given[:count], given[count:], key)
+        values = op(*pack([steps[-1][2] if steps else node.meta["val"] for node, steps in zip(inputs, lying)]))
         shaping = [self._shape(*planned) for planned in zip(outputs, values, text.orders, text.shapes)]
 
         order = {node: i for i, node in enumerate(graph.nodes)}
         with graph.inserting_after(max(inputs, key=order.get)):
-            call = graph.call_function(kernels.launch, (list(inputs), key))
+            call = graph.call_function(op, pack(list(inputs)))
         with graph.inserting_before(call):
-            call.args = ([self._append(graph, node, steps) for node, steps in zip(inputs, lying)], key)
+            call.args = pack([self._append(graph, node, steps) for node, steps in zip(inputs, lying)])
         call.meta["val"] = values
         for i, (output, steps) in enumerate(zip(outputs, shaping)):
             made_of = self._append(graph, call, [(operator.getitem, (i,), values[i], {}), *steps], after=True)
             if output.target is linalg.aten.cat.default:
                 made_of = self._append(graph, made_of, self._plan_stack(output, set(nodes)), after=True)
             made_of.meta.update({k: v for k, v in output.meta.items() if k not in made_of.meta})
+            if output in stores:
+                graph.erase_node(stores[output])
             output.replace_all_uses_with(made_of)
             replaced[output] = made_of
         made.calls.append((len(nodes), kernels.get_entry(key).launches))

@@ -186,7 +186,18 @@ def _launch(inputs, key):
 
 def _fake(inputs, key):
     result = make_results(get_entry(key), inputs)
-    return list(result) if isinstance(result, tuple) else [result]
+    return list(result) if isinstance(result, tuple) else [] if result is None else [result]
+
+
+def _update(inputs, caches, key):
+    results = [*caches, *_fake([*inputs, *caches], key)]
+    launch_into(inputs, results, key)
+    return results
+
+
+def _fake_update(inputs, caches, key):
+    news = [torch.empty_strided(c.shape, c.stride(), dtype=c.dtype, device=c.device) for c in caches]
+    return news + _fake([*inputs, *caches], key)
 
 
 def make_temporary():
@@ -200,6 +211,9 @@ def make_temporary():
 _library = torch.library.Library("rmsnorm_graphs", "DEF")
 _library.define("launch(Tensor[] inputs, str key) -> Tensor[]", tags=(torch.Tag.needs_fixed_stride_order,))
 _library.define("launch_into(Tensor[] inputs, Tensor(a!)[] results, str key) -> ()", tags=(torch.Tag.needs_fixed_stride_order,))
+# Changes `caches` and returns them, and the results. To a graph those are new tensors, so that what reads them stands behind it; Inductor
+# compiles it as a launch_into of the caches, and drops none whose results nobody needs.
+_library.define("update(Tensor[] inputs, Tensor[] caches, str key) -> Tensor[]")
 _library.define("put(Tensor whole, Tensor part, int dim, int start, int end) -> Tensor")
 _library.impl("put", lambda *given: torch.ops.aten.slice_scatter(*given), "CompositeExplicitAutograd")
 torch.library.register_fake("rmsnorm_graphs::put", lambda whole, part, dim, start, end: torch.empty_like(whole), lib=_library)
@@ -208,10 +222,13 @@ _library.define("mark_temporary(Device device, str key) -> ()")
 for _dispatch in ("CPU", "CUDA"):  # ROCm's tensors are of "CUDA", too
     _library.impl("launch", _launch, _dispatch)
     _library.impl("launch_into", launch_into, _dispatch)
+    _library.impl("update", _update, _dispatch)
 _library.impl("mark_temporary", lambda device, key: None, "CompositeExplicitAutograd")
 torch.library.register_fake("rmsnorm_graphs::launch", _fake, lib=_library)
 torch.library.register_fake("rmsnorm_graphs::launch_into", lambda inputs, results, key: None, lib=_library)
+torch.library.register_fake("rmsnorm_graphs::update", _fake_update, lib=_library)
 launch = torch.ops.rmsnorm_graphs.launch.default
+update = torch.fx.node.has_side_effect(torch.ops.rmsnorm_graphs.update.default)
 _launch_into = torch.ops.rmsnorm_graphs.launch_into.default
 mark_temporary = torch.fx.node.has_side_effect(torch.ops.rmsnorm_graphs.mark_temporary.default)
 
@@ -229,13 +246,28 @@ def register_lowering():
                 self.python_kernel_name = "rmsnorm_launch"
             super().codegen(wrapper)
 
-    @lowering.register_lowering(launch, type_promotion_kind=None)
-    def lower(inputs, key):
+    def lower_call(inputs, caches, key):
         empty = lowering.lowerings[torch.ops.aten.empty_strided.default]
         results = [empty(list(map(_as_expr, val.shape)), list(map(_as_expr, val.stride())), dtype=val.dtype, device=val.device)
-                   for val in V.graph.current_node.meta["val"]]
-        Launch.create(_launch_into, list(inputs), results, key)
-        return results
+                   for val in V.graph.current_node.meta["val"][len(caches):]]
+        Launch.create(_launch_into, list(inputs), [*caches, *results], key)
+        return [*caches, *results]
+
+    @lowering.register_lowering(launch, type_promotion_kind=None)
+    def lower(inputs, key):
+        return lower_call(inputs, [], key)
+
+    @lowering.register_lowering(update, type_promotion_kind=None)
+    def lower_update(inputs, caches, key):  # in place: nobody else reads what they held
+        made = lower_call(inputs, caches, key)
+        for cache in caches:
+            if cache.get_name() not in V.graph.mutated_buffers:
+                raise AssertionError(f"expected a cache that changes, got a copy of {cache.get_name()}")
+        return made
+
+    def constrain(node, inputs, caches, key):  # a cache in another order would be a copy
+        (inputs,), _ = lowering.constrain_to_fx_strides(node, inputs)
+        return (inputs, caches, key), {}
 
     @lowering.register_lowering(put, type_promotion_kind=None)
     def lower_put(whole, part, dim, start, end):  # in place: `whole` is a kernel's result, and nobody else's
@@ -249,6 +281,7 @@ def register_lowering():
         Launch.create(_launch_into, [], [unused], key)
 
     lowering.add_layout_constraint(launch, lowering.constrain_to_fx_strides)
+    lowering.add_layout_constraint(update, constrain)
 
 
 def _as_expr(size):

@@ -29,6 +29,8 @@ VIEWS = RESHAPES | {aten.alias.default, aten.detach.default, aten.permute.defaul
 # Of rows, or of everything; and what norms take of the result.
 REDUCTIONS = {aten.mean.dim, aten.sum.dim_IntList, aten.var_mean.correction}
 ROOTS = {aten.rsqrt.default, aten.sqrt.default}
+# Of rows, at indices, into a copy of a tensor, or in place (`find_stores`).
+STORES = {aten.index_put.default, aten._unsafe_index_put.default}
 # Ops that only move elements.
 MOVES = VIEWS | {aten.expand.default, aten.cat.default, aten.slice_scatter.default, aten.clone.default, operator.getitem}
 
@@ -209,6 +211,72 @@ class Value:
 
 def is_tensor(node):
     return isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)
+
+
+#===--- Stores into caches ------------------------------------------------===#
+
+
+def _is_reshape(node):
+    return node.op == "call_function" and node.target in RESHAPES
+
+
+def find_stores(graph):
+    """Stores into arguments of the graph that change in place: for each the copy at the graph's end, which a store in place makes
+    needless. Nobody else reads the argument, so that nobody sees it too early, and the result is not returned."""
+    found = {}
+    for copy in graph.nodes:
+        if copy.target is not aten.copy_.default or copy.users or copy.args[0].op != "placeholder":
+            continue
+        cache, store, chain = copy.args[0], copy.args[1], set()
+        while _is_reshape(store):
+            store = store.args[0]
+        if store.target not in STORES or len(store.args) > 3 and store.args[3] or store.kwargs:
+            continue
+        base = store.args[0]
+        while _is_reshape(base):
+            chain.add(base)
+            base = base.args[0]
+        held = {cache, *chain}
+        users = {user for node in held for user in node.users if not _is_size(user)}
+        if base is cache and users == {*chain, store, copy} and held.isdisjoint((store.args[2], *store.args[1])) and (
+                copy.args[1].meta["val"].shape == cache.meta["val"].shape and _lies_as(store.args[0], store)) and (
+                not chain or _has_no_gaps(cache)) and not _is_returned(store):
+            found[store] = copy
+    return found
+
+
+def _is_size(node):
+    return node.target in (aten.sym_size.int, aten.sym_stride.int, aten.sym_numel.default)
+
+
+def _has_no_gaps(node):
+    """Whether each of its reshapes is a view."""
+    value, expected = node.meta["val"], 1
+    for size, stride in zip(reversed(value.shape), reversed(value.stride())):
+        if hint(size) != 1 and hint(stride) != expected:
+            return False
+        expected *= hint(size)
+    return True
+
+
+def _lies_as(base, store):
+    """Whether a store into a tensor can be that tensor, and a kernel write there: its last dimension in memory has no gaps."""
+    a, b = base.meta["val"], store.meta["val"]
+    strides = [hint(s) for s in a.stride()]
+    return (strides == [hint(s) for s in b.stride()] and a.dtype == b.dtype and a.dim() > 1
+            and all(strides) and strides[memory_order(a)[-1]] == 1)
+
+
+def _is_returned(node):
+    work = [node]
+    while work:
+        for user in work.pop().users:
+            if user.op == "output":
+                return True
+            returns = user.target._schema.returns if isinstance(user.target, torch._ops.OpOverload) else ()
+            if user.target in VIEWS or user.target is operator.getitem or any(r.alias_info is not None for r in returns):
+                work.append(user)
+    return False
 
 
 #===--- Text --------------------------------------------------------------===#
@@ -532,6 +600,65 @@ class Emitter:
 
         return self._generic([indices], out, read)
 
+    def _store(self, dest, indices, source, val):
+        """Rows into their places of a tensor that changes. Negative indices count from the end."""
+        places = [i for i, index in enumerate(indices) if index is not None]
+        at = [self._get(indices[i]) for i in places]
+        if places != list(range(places[0], places[0] + len(places))):
+            raise Unsupported("indices with others between them")
+        if any(not isinstance(index, Value) or index.element not in ("i64", "i32") or not index.rank for index in at):
+            raise Unsupported("an index that is no tensor of numbers")
+        shape = list(torch.broadcast_shapes(*(self._node.args[1][i].meta["val"].shape for i in places)))
+        first, end, more = places[0], places[-1] + 1, len(shape) - len(places)
+        expected = [*dest.logical[:first], *shape, *dest.logical[end:]]
+        if isinstance(source, Value) and 0 < source.rank < len(expected):  # PyTorch takes ones in front away
+            source = self._reshape(source, [1] * (len(expected) - source.rank) + source.logical)
+        # Two sizes that change are equal, or PyTorch refuses the call; so does the kernel.
+        is_same = lambda a, b: _expr(a) == _expr(b) or not (is_static(a) or is_static(b))
+        if not isinstance(source, Value) or source.element != dest.element or source.rank != len(expected) or not all(
+                map(is_same, source.logical, expected)):
+            raise Unsupported("rows that are repeated or converted")
+        at = {dest.order.index(i): self._wrap(index, dest.logical[i], shape) for i, index in zip(places, at)}
+        rest = [i if i < first else i + more for i in dest.order if i not in places]
+        source = self._in_order(source, [*range(first, first + len(shape)), *rest])
+        dims = sorted(at)
+        at = [at[i] for i in dims]
+        names, types = ", ".join(i.name for i in at), ", ".join(i.type for i in at)
+        name = self._new(f"rmsnorm.scatter {source.name} into {dest.name} at({names} : {types}) dims {dims} skip_negative "
+                         f": {source.type} into {dest.type}")
+        return Value(name, dest.shape, dest.element, dest.order)
+
+    def _divide_index(self, x, target, args, kwargs):
+        """Of the number of a slot that of its block, and where in it."""
+        by, element = args[1], Value.of(self._node.meta["val"]).element
+        is_floor = target is aten.div.Tensor_mode
+        if x.element not in ("i64", "i32") or element != x.element or type(by) is not int or by <= 0 or is_floor and (
+                kwargs.get("rounding_mode") != "floor"):
+            raise Unsupported("a division of what is no index")
+
+        def compute(b, i, _):
+            divisor = b.line(f"arith.constant {by} : {element}")
+            if is_floor:
+                return b.op("arith.floordivsi", element, i, divisor)
+            rest, zero = b.op("arith.remsi", element, i, divisor), b.line(f"arith.constant 0 : {element}")
+            is_negative = b.line(f"arith.cmpi slt, {rest}, {zero} : {element}")
+            return b.line(f"arith.select {is_negative}, {b.op('arith.addi', element, rest, divisor)}, {rest} : {element}")
+
+        return self._generic([x], self._empty(x.logical, element, x.order), compute)
+
+    def _wrap(self, index, size, shape):
+        """Places: from the end for negative indices, -1 for those outside, which PyTorch refuses and kernels leave out."""
+        size, type_ = self._size(_expr(size)), index.element
+
+        def compute(b, i, _):
+            is_negative = b.line(f"arith.cmpi slt, {i}, {b.line(f'arith.constant 0 : {type_}')} : {type_}")
+            end = b.line(f"arith.index_cast {size} : index to {type_}")
+            place = b.line(f"arith.select {is_negative}, {b.op('arith.addi', type_, i, end)}, {i} : {type_}")
+            is_inside = b.line(f"arith.cmpi ult, {place}, {end} : {type_}")
+            return b.line(f"arith.select {is_inside}, {place}, {b.line(f'arith.constant -1 : {type_}')} : {type_}")
+
+        return self._generic([index], self._empty(shape, type_), compute)
+
     def _get(self, argument):
         if not isinstance(argument, torch.fx.Node):
             return argument
@@ -578,6 +705,10 @@ class Emitter:
                 return self._reduce(x, dims, keep, "arith.maximumf", element)
             count = math.prod(x.logical[d] for d in dims) if target is aten.mean.dim else None
             return self._reduce(x, dims, keep, "arith.addf", element, self._divide_by(count) if count else None)
+        if target in (aten.div.Tensor_mode, aten.remainder.Scalar):
+            return self._divide_index(x, target, args, kwargs)
+        if target in STORES:
+            return self._store(x, args[1], self._get(args[2]), val)
         if target is aten.embedding.default:
             return self._gather(x, self._get(args[1]), val)
         if target is aten.var_mean.correction:
@@ -731,15 +862,20 @@ class Emitter:
         arguments = ", ".join(f'{value.name}: {value.type} loc("{name}")' for value, name in self.arguments)
         results = ", ".join(value.type for value in values)
         return ("".join(self.declared) + f"func.func @{self.name}({arguments}) -> ({results}) {{\n" + "\n".join(self.lines)
-                + f"\n  return {', '.join(value.name for value in values)} : {results}\n}}\n")
+                + f"\n  return {', '.join(value.name for value in values)}{' : ' if values else ''}{results}\n}}\n")
 
 
-def emit_graph(graph, can_hold, name="main"):
+def emit_graph(graph, stores, can_hold, name="main"):
     """A whole graph; what has no text, or what `can_hold(node)` says no kernel can hold, is opaque. The text, the nodes that have
-    some, and why others have none."""
+    some, and why others have none. `stores`: those in place."""
     emitter, written, unwritten = Emitter(name), set(), {}
+    caches, copies = {store.args[0] for store in stores}, set(stores.values())
     for node in graph.nodes:
-        if node.op in ("placeholder", "get_attr"):
+        if node in copies:
+            continue
+        if node in caches:
+            emitter.argument(node)
+        elif node.op in ("placeholder", "get_attr"):
             if is_tensor(node) and node.meta["val"].dtype in _ELEMENTS:
                 emitter.argument(node)
             else:
@@ -748,13 +884,15 @@ def emit_graph(graph, can_hold, name="main"):
             try:
                 if not can_hold(node):
                     raise Unsupported("a node of another device")
+                if node.target in STORES and node not in stores:
+                    raise Unsupported("a store into what is no argument, or into what others read, too")
                 emitter.emit(node)
                 written.add(node)
             except Unsupported as error:
                 unwritten[node] = str(error)
                 emitter.emit_opaque(node)
         elif node.op == "output":
-            outputs = dict.fromkeys(n for n in node.all_input_nodes if isinstance(emitter.values.get(n), Value))
+            outputs = dict.fromkeys(n for n in (*node.all_input_nodes, *stores) if isinstance(emitter.values.get(n), Value))
             return emitter.finish(list(outputs)), written, unwritten
     raise Unsupported("a graph without an output")
 

@@ -22,7 +22,8 @@ def _count(node):
 class Regions:
     """The nodes of a graph in their order."""
 
-    def __init__(self, graph):
+    def __init__(self, graph, stores=frozenset()):
+        self.stores = stores
         self.nodes = list(graph.nodes)
         self.cats = {node for node in self.nodes if node.target is aten.cat.default}
         self.order = {node: i for i, node in enumerate(self.nodes)}
@@ -43,7 +44,10 @@ class Regions:
         proposals = [set().union(*map(named, function["members"])) for function in report["functions"]]
         self.rest = set().union(*map(named, report["rest"]))
         self.gone = {n for n in written.difference(self.rest, *proposals) if n.target not in linalg.MOVES}
+        stored = set()
         for region in proposals:
+            region.difference_update(stored)  # once
+            stored |= region.intersection(self.stores)
             self._strip(region)
             region &= self.close(region)
         self.proposals = [region for region in proposals if region]
@@ -91,7 +95,7 @@ class Regions:
         rotate by. They would wait for this kernel."""
         free, tables = set(), set()
         for node in self.sorted(region):
-            if node.target is not aten.full.default and all(
+            if node.target is not aten.full.default and node not in self.stores and all(
                     _count(n) <= _count(node) and (n in free or n not in region) for n in node.all_input_nodes):
                 free.add(node)
         for node in reversed(self.sorted(free)):
@@ -201,7 +205,8 @@ class Regions:
         return source not in region and node.meta["val"].dtype.itemsize > source.meta["val"].dtype.itemsize
 
     def boundary(self, region, stacks=frozenset()):
-        """The nodes in their order, the tensors that go in, and those that others need. `stacks`: members that lack what others put there."""
+        """The nodes in their order, the tensors that go in, at the end those that stores change, and those that others need, stores
+        first. `stacks`: members that lack what others put there."""
         nodes = self.sorted(region)
         outputs, kept = [], set()
         for node in reversed(nodes):
@@ -211,7 +216,9 @@ class Regions:
                     kept.add(node)
                 else:
                     outputs.insert(0, node)
-        return nodes, self._find_inputs(nodes, region, stacks), outputs
+        inputs, stored = self._find_inputs(nodes, region, stacks), [n for n in outputs if n in self.stores]
+        caches = [n.args[0] for n in stored]
+        return nodes, [n for n in inputs if n not in caches] + caches, stored + [n for n in outputs if n not in stored]
 
     @staticmethod
     def _find_inputs(nodes, region, stacks=frozenset()):
@@ -254,7 +261,9 @@ class Regions:
             if root.target in linalg.ELEMENTWISE and region.issuperset(n.users) and (n is root or len(root.users) == 1) and any(
                     is_near(root, user) for user in n.users):
                 split.append(n)
-        size = lambda nodes: sum(_count(n) * n.meta["val"].dtype.itemsize for n in nodes)
+        caches = {n.args[0] for n in outputs if n in self.stores}
+        rows_of = lambda n: n.args[2] if n in self.stores else n  # what a store writes
+        size = lambda nodes: sum(_count(rows_of(n)) * n.meta["val"].dtype.itemsize for n in nodes if n not in caches)
         return 2 * size(split) > size(inputs) + size(outputs) - size(split)
 
     #===--- Several kernels in one call -----------------------------------===#
