@@ -9,7 +9,7 @@
 
 // CHECK: error: 'linalg.matmul' op is in no kernel: it multiplies rows by a matrix
 // CHECK: Pipeline failed while executing [`TileClusters` on 'func.func' operation: @f]: reproducer generated at
-// FILE:  pipeline: "builtin.module(symbol-dce, func.func(rmsnorm-generalize-elementwise{restorable=false},rmsnorm-generalize-gathers), rmsnorm-compute-in-place, rmsnorm-bind-arguments,
+// FILE:  pipeline: "builtin.module(symbol-dce, func.func(rmsnorm-generalize-elementwise{restorable=false},rmsnorm-generalize-gathers{scatters-only=false}), rmsnorm-compute-in-place, rmsnorm-bind-arguments,
 // FILE-SAME: schedule={#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>}
 // ERROR: error: 'linalg.matmul' op is in no kernel: it multiplies rows by a matrix
 

@@ -53,9 +53,9 @@ class Scatters:
         return self.generic(index.dims, [(index, axes, axes)], body, function, self.empty(index.dims, kind))
 
     def free_dim(self, size):
-        """A size that an argument brings: name_dims() says where."""
+        """A size that an argument brings: name_dims() says where. compare.py makes it 8 at most."""
         self.count += 1
-        return Dim(size, f"%ds{self.count}")
+        return Dim(size, f"%ds{self.count}", max(size, 8))
 
     def name_dims(self, value, free):
         for i, dim in enumerate(value.dims):

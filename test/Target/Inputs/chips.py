@@ -85,7 +85,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     examples = pathlib.Path(examples)
     sources = [examples] if examples.is_file() else sorted(
-        path for path in examples.rglob("*.mlir") if path.parent.name != "linalg")
+        path for path in examples.rglob("*.mlir") if path.parent.name not in ("linalg", "caches"))
     checker = Checker(compiler, ptxas, folder)
     chips = [(number, chip) for number, chip in enumerate(checker.chips(sources[0]))
              if not wanted or any(fnmatch.fnmatch(chip, name) for name in wanted)]
