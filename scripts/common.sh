@@ -74,7 +74,7 @@ make_python_environment() {
   echo "== Installing runtime/python into $venv"
   {
     make_venv && "$venv/bin/pip" install -q --no-deps --no-build-isolation --force-reinstall \
-      -C build-dir="$build/python-wheel" -C cmake.define.RMSNORM_COMPILER= \
+      --config-settings=build-dir="$build/python-wheel" --config-settings=cmake.define.RMSNORM_COMPILER= \
       "$root/runtime/python"
   } >"$log" 2>&1 || {
     rm -rf "$venv"

@@ -17,8 +17,8 @@ mkdir "$wheels"
 {
   make_venv &&
     "$venv/bin/pip" wheel -q --no-deps --no-build-isolation -w "$wheels" \
-      -C build-dir="$build/python-wheel" -C wheel.tags="py3-none-$tag" \
-      -C cmake.define.RMSNORM_COMPILER="$build/bin/norm-compile-static" \
+      --config-settings=build-dir="$build/python-wheel" --config-settings=wheel.tags="py3-none-$tag" \
+      --config-settings=cmake.define.RMSNORM_COMPILER="$build/bin/norm-compile-static" \
       "$root/runtime/python"
 } >"$log" 2>&1 || {
   cat "$log" >&2
