@@ -142,16 +142,7 @@ static void generalize(RewriterBase &rewriter, tensor::ScatterOp op) {
   for (int64_t dim = 0; dim < op.getDestType().getRank(); ++dim)
     if (!llvm::is_contained(dims, dim))
       shape.push_back(op.getDestType().getDimSize(dim));
-  Value source = op.getSource();
-  if (op.getSourceType().getRank() != static_cast<int64_t>(shape.size())) {
-    SmallVector<OpFoldResult> all =
-        tensor::getMixedSizes(rewriter, loc, source);
-    source = tensor::ExtractSliceOp::create(
-        rewriter, loc,
-        RankedTensorType::get(shape, op.getSourceType().getElementType()),
-        source, SmallVector<OpFoldResult>(all.size(), rewriter.getIndexAttr(0)),
-        all, SmallVector<OpFoldResult>(all.size(), rewriter.getIndexAttr(1)));
-  }
+  Value source = dropUnitDims(rewriter, loc, op.getSource(), shape);
   auto scatter = ScatterOp::create(rewriter, loc, op.getDestType(), source,
                                    op.getDest(), indices, dims,
                                    /*skip_negative=*/false);
